@@ -1,0 +1,199 @@
+// burin.contract becomes register blocks: rows x vectors of c stay in registers while the depth runs by, each row of b multiplied by broadcast
+// elements of a. A block takes three quarters of the registers; the rest hold the row of b and a broadcast.
+#include "codegen/cpu/cpu.h"
+#include "codegen/cpu/tile.h"
+#include "llvm/Support/MathExtras.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace burin {
+
+#define GEN_PASS_DEF_CPULOWERCONTRACT
+#include "codegen/cpu/passes.h.inc"
+
+using namespace mlir;
+using namespace cpu;
+
+namespace {
+
+class Contract {
+public:
+  Contract(OpBuilder &b, ContractOp op, TargetAttr target) : b(b), e{b, op.getLoc()}, op(op), target(target) {}
+
+  LogicalResult lower() {
+    c = resolveTile(b, e.loc, op.getC());
+    left = resolveTile(b, e.loc, op.getA());
+    right = resolveTile(b, e.loc, op.getB());
+    if (!c.flat || !left.flat || !right.flat)
+      return failure();
+    m = c.sizes[0];
+    n = c.sizes[1];
+    k = left.sizes[1];
+    bool packed = right.sizes.size() == 3;
+    width = packed ? right.sizes[2] : n;
+    depthStride = packed ? width : right.strides[0];
+    panelStride = packed ? k * width : 0;
+    lanes = target.getLanes();
+    if (width < lanes || n < lanes)
+      lanes = llvm::bit_ceil<uint64_t>(std::min(n, width));
+
+    // A slice of the depth whose panel of b fills a quarter of L2, so that it is still there for the next rows. Slices after the first add to c.
+    int64_t panelBytes = maxVectors() * lanes * 4;
+    int64_t slices = llvm::divideCeil(k * panelBytes, target.getL2() / 4);
+    int64_t slice = llvm::divideCeil(k, slices);
+    int64_t whole = k / slice;
+    emitSlice(e.index(0), slice, op.getAccumulate());
+    e.loop(whole - 1, 1, {}, [&](Value i, ValueRange) {
+      emitSlice(e.mul(e.add(i, 1), slice), slice, true);
+      return SmallVector<Value>{};
+    });
+    if (k > whole * slice)
+      emitSlice(e.index(whole * slice), k - whole * slice, true);
+    return success();
+  }
+
+private:
+  OpBuilder &b;
+  Emitter e;
+  ContractOp op;
+  TargetAttr target;
+  Tile c, left, right;
+  int64_t m = 0, n = 0, k = 0;
+  int64_t width = 0;                        // columns of a panel of b; all of them where b is not packed
+  int64_t depthStride = 0, panelStride = 0; // of b
+  int64_t lanes = 1;
+
+  // Vectors of c side by side in a block: as wide as leaves rows enough to reuse b.
+  int64_t maxVectors() const { return target.getRegisters() >= 32 ? 3 : 2; }
+  // Rows of a block of that width. More than 12 bring nothing: that many sums in flight hide the latency of a multiply-add.
+  int64_t maxRows(int64_t vectors) const { return std::min<int64_t>(12, target.getRegisters() * 3 / 4 / vectors); }
+
+  void emitSlice(Value from, int64_t depth, bool accumulate) {
+    int64_t panels = n / width;
+    e.loop(panels, 1, {}, [&](Value panel, ValueRange) {
+      emitPanel(from, depth, accumulate, panel, width);
+      return SmallVector<Value>{};
+    });
+    if (n > panels * width)
+      emitPanel(from, depth, accumulate, e.index(panels), n - panels * width);
+  }
+
+  // One panel of b, of which `columns` count, in groups of vectors. Four vectors are two twos: three and a one would starve for sums.
+  void emitPanel(Value from, int64_t depth, bool accumulate, Value panel, int64_t columns) {
+    int64_t vectors = llvm::divideCeil(columns, lanes), most = maxVectors();
+    int64_t groups = vectors / most, rest = vectors % most;
+    if (rest == 1 && groups > 0 && most > 2)
+      --groups;
+    int64_t uneven = vectors - groups * most;
+    // Groups of full vectors go into the loop; one that ends inside a vector is masked and stands alone.
+    if (uneven == 0 && columns % lanes != 0) {
+      --groups;
+      uneven = most;
+    }
+    Value start = e.mul(panel, width);
+    Value base = e.add(right.offset, e.mul(panel, panelStride));
+    e.loop(groups, 1, {}, [&](Value group, ValueRange) {
+      emitColumns(from, depth, accumulate, start, base, e.mul(group, most * lanes), most, lanes);
+      return SmallVector<Value>{};
+    });
+    int64_t done = groups * most;
+    while (done < vectors) {
+      int64_t now = vectors - done > most ? (vectors - done) / 2 : vectors - done;
+      bool last = done + now == vectors;
+      int64_t tail = last && columns % lanes != 0 ? columns % lanes : lanes;
+      emitColumns(from, depth, accumulate, start, base, e.index(done * lanes), now, tail);
+      done += now;
+    }
+  }
+
+  // All rows of a few vectors of columns that start `column` into the panel; `tail` lanes of the last vector count.
+  void emitColumns(Value from, int64_t depth, bool accumulate, Value start, Value base, Value column, int64_t vectors, int64_t tail) {
+    int64_t blocks = llvm::divideCeil(m, maxRows(vectors)), rows = llvm::divideCeil(m, blocks), whole = m / rows * rows;
+    Value cAt = e.add(c.offset, e.add(start, column)); // columns of c have stride 1
+    Value bAt = e.add(e.add(base, column), e.mul(from, depthStride));
+    Value aAt = e.add(left.offset, e.mul(from, left.strides[1]));
+    auto block = [&](Value row, int64_t count) {
+      emitBlock(e.add(cAt, e.mul(row, c.strides[0])), e.add(aAt, e.mul(row, left.strides[0])), bAt, depth, accumulate, count, vectors, tail);
+    };
+    e.loop(whole, rows, {}, [&](Value row, ValueRange) {
+      block(row, rows);
+      return SmallVector<Value>{};
+    });
+    if (m > whole)
+      block(e.index(whole), m - whole);
+  }
+
+  void emitBlock(Value cAt, Value aAt, Value bAt, int64_t depth, bool accumulate, int64_t rows, int64_t vectors, int64_t tail) {
+    Type type = e.lanesOf(c.element, lanes);
+    auto active = [&](int64_t v) { return v == vectors - 1 ? tail : lanes; };
+    // What will be added to is fetched while the products are made.
+    if (accumulate)
+      for (int64_t r = 0; r < rows; ++r)
+        for (int64_t v = 0; v < vectors; ++v)
+          memref::PrefetchOp::create(b, e.loc, c.flat, ValueRange{e.add(cAt, r * c.strides[0] + v * lanes)}, /*isWrite=*/true, 3, true);
+
+    auto step = [&](Value at, int64_t offset, SmallVector<Value> sums) {
+      Value bRow = e.add(bAt, e.mul(at, depthStride)), aColumn = e.add(aAt, e.mul(at, left.strides[1]));
+      SmallVector<Value> row;
+      for (int64_t v = 0; v < vectors; ++v) // panels are padded with zeros; rows that are not packed end where c does
+        row.push_back(e.load(right.flat, e.add(bRow, offset * depthStride + v * lanes), 1, lanes, panelStride ? lanes : active(v)));
+      for (int64_t r = 0; r < rows; ++r) {
+        Value scalar = memref::LoadOp::create(b, e.loc, left.flat, e.add(aColumn, offset * left.strides[1] + r * left.strides[0]));
+        Value factor = e.broadcast(scalar, lanes);
+        for (int64_t v = 0; v < vectors; ++v)
+          sums[r * vectors + v] = multiplyAdd(factor, row[v], sums[r * vectors + v]);
+      }
+      return sums;
+    };
+    // About fifty products a turn: enough to forget the loop's own instructions, little enough for the instruction cache.
+    int64_t unroll = std::clamp<int64_t>(48 / (rows * vectors), 1, 8), whole = depth / unroll * unroll;
+    SmallVector<Value> sums(rows * vectors, e.splat(type, 0));
+    sums = e.loop(whole, unroll, sums, [&](Value at, ValueRange carried) {
+      SmallVector<Value> now(carried);
+      for (int64_t u = 0; u < unroll; ++u)
+        now = step(at, u, std::move(now));
+      return now;
+    });
+    for (int64_t u = whole; u < depth; ++u)
+      sums = step(e.index(u), 0, std::move(sums));
+
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t v = 0; v < vectors; ++v) {
+        Value at = e.add(cAt, r * c.strides[0] + v * lanes), sum = sums[r * vectors + v];
+        if (accumulate)
+          sum = arith::AddFOp::create(b, e.loc, e.load(c.flat, at, 1, lanes, active(v)), sum);
+        e.store(sum, c.flat, at, 1, active(v));
+      }
+  }
+
+  Value multiplyAdd(Value x, Value y, Value sum) {
+    if (hasFma(target))
+      return math::FmaOp::create(b, e.loc, x, y, sum);
+    return arith::AddFOp::create(b, e.loc, arith::MulFOp::create(b, e.loc, x, y), sum);
+  }
+};
+
+struct LowerContract : impl::CpuLowerContractBase<LowerContract> {
+  void runOnOperation() override {
+    TargetAttr target = kernelTarget(getOperation());
+    if (!target) {
+      if (getOperation()->hasAttr("burin.kernel"))
+        signalPassFailure();
+      return;
+    }
+    SmallVector<ContractOp> contracts;
+    getOperation().walk([&](ContractOp contract) { contracts.push_back(contract); });
+    for (ContractOp contract : contracts) {
+      OpBuilder b(contract);
+      if (failed(Contract(b, contract, target).lower()))
+        return signalPassFailure();
+      contract.erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace burin

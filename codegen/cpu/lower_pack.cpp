@@ -1,0 +1,107 @@
+// burin.pack becomes copies of rows where the source is contiguous along them, and transposes of squares in registers where it is contiguous
+// along the depth. Columns beyond the source are zeros.
+#include "codegen/cpu/cpu.h"
+#include "codegen/cpu/tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+
+namespace burin {
+
+#define GEN_PASS_DEF_CPULOWERPACK
+#include "codegen/cpu/passes.h.inc"
+
+using namespace mlir;
+using namespace cpu;
+
+namespace {
+
+class Pack {
+public:
+  Pack(OpBuilder &b, PackOp op, TargetAttr target) : b(b), e{b, op.getLoc()}, op(op), target(target) {}
+
+  LogicalResult lower() {
+    source = resolveTile(b, e.loc, op.getSource());
+    panels = resolveTile(b, e.loc, op.getPanels());
+    if (!source.flat || !panels.flat)
+      return failure();
+    k = source.sizes[0];
+    n = source.sizes[1];
+    width = panels.sizes[2];
+    int64_t full = n / width;
+    e.loop(full, 1, {}, [&](Value panel, ValueRange) {
+      emitPanel(panel, width);
+      return SmallVector<Value>{};
+    });
+    if (n > full * width)
+      emitPanel(e.index(full), n - full * width);
+    return success();
+  }
+
+private:
+  OpBuilder &b;
+  Emitter e;
+  PackOp op;
+  TargetAttr target;
+  Tile source, panels;
+  int64_t k = 0, n = 0, width = 0;
+
+  // Depth goes by squares of lanes when transposing, row by row otherwise.
+  void emitPanel(Value panel, int64_t columns) {
+    int64_t lanes = target.getLanes();
+    bool transposing = source.strides[0] == 1 && source.strides[1] != 1 && k > 1 && columns > 1;
+    Value from = e.add(source.offset, e.mul(e.mul(panel, width), source.strides[1]));
+    Value to = e.add(panels.offset, e.mul(panel, k * width));
+    int64_t step = transposing ? lanes : 1, whole = k / step * step;
+    e.loop(whole, step, {}, [&](Value depth, ValueRange) {
+      emitRows(e.add(from, e.mul(depth, source.strides[0])), e.add(to, e.mul(depth, width)), step, columns);
+      return SmallVector<Value>{};
+    });
+    if (k > whole)
+      emitRows(e.add(from, whole * source.strides[0]), e.add(to, whole * width), k - whole, columns);
+  }
+
+  // `rows` of the depth, all columns of the panel.
+  void emitRows(Value from, Value to, int64_t rows, int64_t columns) {
+    int64_t lanes = target.getLanes();
+    for (int64_t column = 0; column < width; column += lanes) {
+      int64_t written = std::min(lanes, width - column), active = std::clamp<int64_t>(columns - column, 0, lanes);
+      Value zero = e.splat(VectorType::get({lanes}, source.element), 0);
+      SmallVector<Value> vectors(rows, zero);
+      if (active > 0 && rows > 1) {
+        SmallVector<Value> square(lanes, zero);
+        for (int64_t j = 0; j < active; ++j)
+          square[j] = e.load(source.flat, e.add(from, (column + j) * source.strides[1]), 1, lanes, rows);
+        vectors = e.transpose(square);
+      } else if (active > 0) {
+        vectors[0] = e.load(source.flat, e.add(from, column * source.strides[1]), source.strides[1], lanes, active);
+      }
+      for (int64_t i = 0; i < rows; ++i)
+        e.store(vectors[i], panels.flat, e.add(to, i * width + column), 1, written);
+    }
+  }
+};
+
+struct LowerPack : impl::CpuLowerPackBase<LowerPack> {
+  void runOnOperation() override {
+    TargetAttr target = kernelTarget(getOperation());
+    if (!target) {
+      if (getOperation()->hasAttr("burin.kernel"))
+        signalPassFailure();
+      return;
+    }
+    SmallVector<PackOp> packs;
+    getOperation().walk([&](PackOp pack) { packs.push_back(pack); });
+    for (PackOp pack : packs) {
+      OpBuilder b(pack);
+      if (failed(Pack(b, pack, target).lower()))
+        return signalPassFailure();
+      pack.erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace burin

@@ -1,0 +1,119 @@
+// The constants of a declaration: what can be said of a model before anything is compiled. What only the compiler's
+// plan knows (the arena's peak, scratch) stands in the generated header instead.
+//
+//   static_assert(burin::parameters(declare(Gpt{}, {16, 128})) == 3'344'640);
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "graph.h"
+
+namespace burin {
+
+// Elements of all parameters, ties counted once.
+constexpr int64_t parameters(const Graph &graph) {
+  int64_t count = 0;
+  for (const Node &node : graph.nodes)
+    if (node.role == Node::Role::parameter)
+      count += node.shape.size();
+  return count;
+}
+
+constexpr int64_t parameter_bytes(const Graph &graph) { return 4 * parameters(graph); }
+constexpr int64_t gradient_bytes(const Graph &graph) { return 4 * parameters(graph); }
+// AdamW's two moments.
+constexpr int64_t state_bytes(const Graph &graph) { return 2 * 4 * parameters(graph); }
+
+// Bytes of all results of ops, as if none were fused or freed. Other views of the same elements are not results.
+constexpr int64_t activations(const Graph &graph) {
+  int64_t total = 0;
+  for (const Node &node : graph.nodes)
+    if (node.role == Node::Role::op && node.mnemonic != "reshape" && node.mnemonic != "past")
+      total += node.shape.size() * bytes(node.dtype);
+  return total;
+}
+
+namespace detail {
+
+constexpr bool isView(const Node &node) {
+  return node.mnemonic == "reshape" || node.mnemonic == "transpose" || node.mnemonic == "past";
+}
+
+// The integer input whose elements the node names, or -1.
+constexpr int positionsOf(const Graph &graph, int id) {
+  while (isView(graph.nodes[id]))
+    id = graph.nodes[id].operands[0];
+  const Node &node = graph.nodes[id];
+  return node.role == Node::Role::input && node.dtype == Dtype::i32 ? id : -1;
+}
+
+// 1 for each product of which a causal mask leaves only the lower triangle: a batched product whose result reaches a
+// softmax through a mask made from positions, or that reads what such a softmax gives. On the way may lie any work that
+// keeps the shape of the scores.
+constexpr std::vector<char> causalProducts(const Graph &graph) {
+  const int count = static_cast<int>(graph.nodes.size());
+  const std::vector<char> none(count, 0); // spelt out: libstdc++ 12 cannot do without in clang's constant evaluation
+  std::vector<char> toSoftmax = none, toMask = none, masked = none, causal = none;
+  const auto keepsShape = [&](const Node &node, int operand) {
+    return node.mnemonic != "matmul" && graph.nodes[operand].shape == node.shape;
+  };
+  for (int id = count - 1; id >= 0; --id) {
+    const Node &node = graph.nodes[id];
+    if (node.mnemonic == "mask" && toSoftmax[id]) {
+      const Node &keep = graph.nodes[node.operands[1]];
+      const int positions = keep.mnemonic == "greater_equal" ? positionsOf(graph, keep.operands[0]) : -1;
+      masked[id] = positions >= 0 && positions == positionsOf(graph, keep.operands[1]);
+    }
+    for (int operand : node.operands) {
+      if (!keepsShape(node, operand))
+        continue;
+      if (node.mnemonic == "softmax" || toSoftmax[id])
+        toSoftmax[operand] = 1;
+      if (masked[id] || toMask[id])
+        toMask[operand] = 1;
+    }
+  }
+  for (int id = 0; id < count; ++id) {
+    const Node &node = graph.nodes[id];
+    for (int operand : node.operands)
+      if (masked[operand] && keepsShape(node, operand))
+        masked[id] = 1;
+    if (node.mnemonic == "matmul" && graph.nodes[node.operands[1]].shape.rank() > 2)
+      causal[id] = toMask[id] || masked[node.operands[0]] || masked[node.operands[1]];
+  }
+  return causal;
+}
+
+constexpr int64_t flops(const Graph &graph, const std::vector<char> &causal) {
+  int64_t total = 0;
+  for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
+    const Node &node = graph.nodes[id];
+    if (node.mnemonic != "matmul")
+      continue;
+    // 2MNK: every element of a (and of the batch) meets each of the N columns of the result.
+    const Shape &a = graph.nodes[node.operands[0]].shape;
+    const int64_t product = 2 * a.size() * node.shape.back();
+    if (!causal[id]) {
+      total += product;
+      continue;
+    }
+    // A triangle with its diagonal: T (T + 1) / 2 of T * T.
+    const int64_t length = a.back(1);
+    total += product / (2 * length) * (length + 1);
+  }
+  return 3 * total;
+}
+
+} // namespace detail
+
+// FLOPs of one step that count towards a share of a machine's peak: 2MNK of each product and of its two gradients, the
+// causal half only; no recomputation, no element-wise work.
+constexpr int64_t flops(const Graph &graph) { return detail::flops(graph, detail::causalProducts(graph)); }
+// The same with attention counted in full, as is usual elsewhere.
+constexpr int64_t flops_full_attention(const Graph &graph) {
+  return detail::flops(graph, std::vector<char>(graph.nodes.size(), 0));
+}
+
+} // namespace burin

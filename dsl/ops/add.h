@@ -1,0 +1,24 @@
+// add: y = a + b, with NumPy broadcasting; of two f32 or two i32 tensors.
+#pragma once
+
+#include "../core/graph.h"
+
+namespace burin {
+
+struct Add {
+  static constexpr std::string_view mnemonic = "add";
+
+  static constexpr Shape shape(const Shape &a, const Shape &b) { return broadcast(a, b); }
+  static constexpr Dtype dtype(Dtype a, Dtype b) {
+    check(a == b, "the operands of add must have one dtype", "a", a, "b", b);
+    return a;
+  }
+  static constexpr Cost cost(const Shape &a, const Shape &b) { return {.other = broadcast(a, b).size()}; }
+};
+
+constexpr Tensor add(Tensor a, Tensor b, const Site &site = std::source_location::current()) {
+  return apply(Add{}, {a, b}, site);
+}
+constexpr Tensor operator+(Here a, Tensor b) { return add(a.tensor, b, a.site); }
+
+} // namespace burin

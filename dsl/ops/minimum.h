@@ -1,0 +1,23 @@
+// minimum: y = min(a, b), with NumPy broadcasting; of two f32 or two i32 tensors.
+#pragma once
+
+#include "../core/graph.h"
+
+namespace burin {
+
+struct Minimum {
+  static constexpr std::string_view mnemonic = "minimum";
+
+  static constexpr Shape shape(const Shape &a, const Shape &b) { return broadcast(a, b); }
+  static constexpr Dtype dtype(Dtype a, Dtype b) {
+    check(a == b, "the operands of minimum must have one dtype", "a", a, "b", b);
+    return a;
+  }
+  static constexpr Cost cost(const Shape &a, const Shape &b) { return {.other = broadcast(a, b).size()}; }
+};
+
+constexpr Tensor minimum(Tensor a, Tensor b, const Site &site = std::source_location::current()) {
+  return apply(Minimum{}, {a, b}, site);
+}
+
+} // namespace burin

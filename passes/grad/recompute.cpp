@@ -1,0 +1,101 @@
+// Keep or recompute. The rule: a value of the forward part that backward ops read is computed again beside each of them
+// when its op is element-wise and cheap, and all it reads is kept anyway (or is itself computed again by this rule). So
+// memory falls and no expensive work is repeated.
+#include "passes/ir/burin.h"
+#include "passes/passes.h"
+#include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
+
+namespace burin {
+
+#define GEN_PASS_DEF_RECOMPUTE
+#include "passes/passes.h.inc"
+
+namespace {
+
+using mlir::Operation;
+using mlir::Value;
+
+class Recomputation {
+public:
+  explicit Recomputation(mlir::func::FuncOp function) : body(&function.getBody().front()) {}
+
+  // The op that makes the loss is the last of the forward part: everything after it belongs to the backward part.
+  bool findLoss(mlir::func::FuncOp function) {
+    for (auto [i, value] : llvm::enumerate(body->getTerminator()->getOperands())) {
+      auto name = function.getResultAttrOfType<mlir::StringAttr>(i, "burin.name");
+      if (name && name.getValue() == "loss")
+        lossOp = value.getDefiningOp();
+    }
+    return lossOp;
+  }
+
+  int64_t run() {
+    for (Operation &op : llvm::make_range(body->begin(), std::next(lossOp->getIterator())))
+      if (mayRecompute(&op))
+        cheap.insert(&op);
+    int64_t recomputed = 0;
+    // From the last to the first, so that what only a later copy reads is copied too.
+    llvm::SmallVector<Operation *> forward;
+    for (Operation &op : llvm::make_range(body->begin(), std::next(lossOp->getIterator())))
+      forward.push_back(&op);
+    for (Operation *op : llvm::reverse(forward)) {
+      if (!cheap.contains(op) || !readBackward(op->getResult(0)))
+        continue;
+      copyBesideReaders(op);
+      ++recomputed;
+    }
+    return recomputed;
+  }
+
+private:
+  bool isBackward(Operation *op) const { return lossOp->isBeforeInBlock(op) && op != body->getTerminator(); }
+
+  bool readBackward(Value value) const {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) { return isBackward(user); });
+  }
+
+  bool mayRecompute(Operation *op) const {
+    auto elementwise = mlir::dyn_cast<Elementwise>(op);
+    if (!elementwise || elementwise.isExpensive() || op->getNumOperands() == 0)
+      return false;
+    return llvm::all_of(op->getOperands(), [&](Value operand) {
+      Operation *maker = operand.getDefiningOp();
+      return !maker || maker->getNumOperands() == 0 || cheap.contains(maker) || readBackward(operand);
+    });
+  }
+
+  void copyBesideReaders(Operation *op) {
+    llvm::SmallVector<Operation *> readers;
+    for (Operation *reader : op->getResult(0).getUsers())
+      if (isBackward(reader) && !llvm::is_contained(readers, reader))
+        readers.push_back(reader);
+    for (Operation *reader : readers) {
+      Operation *copy = mlir::OpBuilder(reader).clone(*op);
+      copy->setAttr("burin.recompute", mlir::UnitAttr::get(op->getContext()));
+      reader->replaceUsesOfWith(op->getResult(0), copy->getResult(0));
+    }
+  }
+
+  mlir::Block *body;
+  Operation *lossOp = nullptr;
+  llvm::DenseSet<Operation *> cheap;
+};
+
+struct RecomputePass : impl::RecomputeBase<RecomputePass> {
+  void runOnOperation() override {
+    mlir::func::FuncOp function = getOperation();
+    Recomputation recomputation(function);
+    // Only a joint function has a backward part: it returns gradients.
+    bool joint = false;
+    for (unsigned i = 0; i < function.getNumResults(); ++i) {
+      auto role = function.getResultAttrOfType<mlir::StringAttr>(i, "burin.role");
+      joint |= role && role.getValue() == "gradient";
+    }
+    if (joint && recomputation.findLoss(function))
+      recomputed += recomputation.run();
+  }
+};
+
+} // namespace
+} // namespace burin

@@ -1,0 +1,574 @@
+// burin-group: decides which ops are computed together. One walk over the entry in program order; each op joins the group of one of its producers where
+// both run over the same iteration space and no cycle between groups arises, and opens a group of its own otherwise.
+//
+// What is materialised is what crosses a border between groups. Views are never materialised for their own sake: they are cloned into the groups that read
+// through them, or, where strides cannot say what a reader wants (heads merged after attention), into the group that writes.
+#include <queue>
+
+#include "llvm/ADT/SetVector.h"
+#include "mlir/IR/IRMapping.h"
+#include "passes/ir/burin.h"
+#include "passes/passes.h"
+
+using namespace mlir;
+
+namespace burin {
+
+#define GEN_PASS_DEF_GROUP
+#include "passes/passes.h.inc"
+
+namespace {
+
+using Space = SmallVector<int64_t>;
+
+Space shapeOf(Value value) { return Space(cast<RankedTensorType>(value.getType()).getShape()); }
+
+// Row statistics: one value for each row of `space`.
+Space statisticsOf(Space space) {
+  if (!space.empty())
+    space.back() = 1;
+  return space;
+}
+
+bool isConstant(Operation *op) { return isa<Elementwise>(op) && op->getNumOperands() == 0; }
+
+// Reduces only the last dimension and keeps it: can share a pass over rows with element-wise ops.
+bool reducesRows(Operation *op) {
+  auto reduction = dyn_cast<Reduction>(op);
+  if (!reduction || !reduction.keepsDims())
+    return false;
+  int64_t rank = cast<RankedTensorType>(op->getOperand(0).getType()).getRank();
+  return reduction.reducedDims() == SmallVector<int64_t>{rank - 1};
+}
+
+// The op behind the views of a value, and those views from the outermost reader back to it.
+struct Behind {
+  Value value;
+  SmallVector<Operation *> views;  // first: nearest to `value`
+};
+
+Behind lookThrough(Value value) {
+  Behind behind{value, {}};
+  while (auto *op = behind.value.getDefiningOp()) {
+    if (!isa<View>(op))
+      break;
+    behind.views.insert(behind.views.begin(), op);
+    behind.value = op->getOperand(0);
+  }
+  return behind;
+}
+
+struct Members {
+  StringRef kind;
+  Space space;
+  SmallVector<Operation *> ops;    // in program order
+  llvm::SmallSetVector<int, 4> on; // groups whose results this one reads
+  int first = 0, last = 0;         // program positions of its ops
+  int into = -1;                   // merged away into that group
+};
+
+class Grouping {
+public:
+  Grouping(func::FuncOp entry, TargetAttr target) : entry(entry), target(target) {}
+
+  LogicalResult run(Pass::Statistic &groupCount, Pass::Statistic &joinedCount) {
+    separateResults();
+    packRightSides();
+    pullIntoColumns();
+    assign(joinedCount);
+    settleStorage();
+    if (failed(build()))
+      return failure();
+    for (const Members &group : groups)
+      if (group.into < 0)
+        ++groupCount;
+    return success();
+  }
+
+private:
+  // Every result of the entry is made by an op, and no two by the same: each has a place in memory of its own.
+  void separateResults() {
+    auto *terminator = entry.getBody().front().getTerminator();
+    llvm::DenseSet<Value> returned;
+    OpBuilder b(terminator);
+    for (OpOperand &result : terminator->getOpOperands()) {
+      Value behind = lookThrough(result.get()).value;
+      if (isa<BlockArgument>(behind) || isConstant(behind.getDefiningOp()) || !returned.insert(behind).second)
+        result.set(CopyOp::create(b, result.get().getLoc(), result.get().getType(), result.get()));
+    }
+  }
+
+  // ---- contractions read their right side row by row or packed ----------------------------------------------------------------
+
+  int64_t panelWidth() const { return target.getLanes() * (target.getRegisters() >= 32 ? 3 : 2); }
+
+  // Packs the right side of each contraction, right before the first that reads it. A matrix that several products read is packed once.
+  void packRightSides() {
+    DenseMap<std::pair<Value, int>, Value> packed;
+    SmallVector<Operation *> contractions;
+    entry.walk([&](Contraction op) { contractions.push_back(op); });
+    for (Operation *op : contractions) {
+      auto contraction = cast<Contraction>(op);
+      Value right = op->getOperand(1);
+      OpBuilder b(op);
+      Value &panels = packed[{right, int(contraction.transposesRhs())}];
+      if (!panels) {
+        auto type = cast<RankedTensorType>(right.getType());
+        Space shape(type.getShape());
+        if (contraction.transposesRhs())
+          std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
+        int64_t columns = shape.pop_back_val(), depth = shape.pop_back_val();
+        shape.append({int64_t(llvm::divideCeil(columns, panelWidth())), depth, panelWidth()});
+        panels = PackPanelsOp::create(b, op->getLoc(), RankedTensorType::get(shape, type.getElementType()), right, contraction.transposesRhs());
+      }
+      auto product = ProductOp::create(b, op->getLoc(), op->getResult(0).getType(), op->getOperand(0), panels, contraction.transposesLhs());
+      if (auto of = op->getAttr("burin.of"))
+        product->setAttr("burin.of", of);
+      else
+        product->setAttr("burin.of", b.getStringAttr(op->getName().stripDialect()));
+      op->getResult(0).replaceAllUsesWith(product);
+      op->erase();
+    }
+  }
+
+  // Element-wise ops that only a reduction over columns reads are computed on its way down.
+  void pullIntoColumns() {
+    entry.walk([&](Reduction op) {
+      if (reducesRows(op))
+        return;
+      Space space = shapeOf(op->getOperand(0));
+      std::function<void(Value)> pull = [&](Value value) {
+        auto *maker = value.getDefiningOp();
+        if (!maker || !isa<Elementwise>(maker) || isConstant(maker) || !value.hasOneUse() || shapeOf(value) != space)
+          return;
+        for (Value operand : maker->getOperands())
+          pull(operand);
+        pulled[op].push_back(maker);
+        isPulled.insert(maker);
+      };
+      pull(op->getOperand(0));
+    });
+  }
+
+  // ---- which ops go together --------------------------------------------------------------------------------------------------
+
+  void assign(Pass::Statistic &joined) {
+    int position = 0;
+    for (Operation &op : entry.getBody().front().without_terminator()) {
+      positions[&op] = position++;
+      if (isa<View>(op) || isConstant(&op) || isPulled.contains(&op))
+        continue;
+      int group = place(&op);
+      if (!groups[group].ops.empty())
+        ++joined;
+      for (Operation *helper : pulled.lookup(&op))
+        add(helper, group);
+      add(&op, group);
+      groups[group].last = positions[&op];
+    }
+  }
+
+  void add(Operation *op, int group) {
+    groups[group].ops.push_back(op);
+    groupOf[op] = group;
+    for (Value operand : op->getOperands())
+      if (int on = producer(operand); on >= 0 && on != group)
+        groups[group].on.insert(on);
+  }
+
+  int open(StringRef kind, Space space, Operation *op) {
+    Members members;
+    members.kind = kind;
+    members.space = std::move(space);
+    members.first = members.last = positions[op];
+    groups.push_back(std::move(members));
+    return groups.size() - 1;
+  }
+
+  int find(int group) const {
+    while (groups[group].into >= 0)
+      group = groups[group].into;
+    return group;
+  }
+
+  // The group that makes a value, through views; -1 for arguments and constants.
+  int producer(Value value) const {
+    auto *op = lookThrough(value).value.getDefiningOp();
+    auto found = op ? groupOf.find(op) : groupOf.end();
+    return found == groupOf.end() ? -1 : find(found->second);
+  }
+
+  // Chooses the group for an op: joined where that is allowed, new otherwise.
+  int place(Operation *op) {
+    if (isa<ProductOp>(op))
+      return open("contraction", shapeOf(op->getResult(0)), op);
+    if (isa<PackPanelsOp>(op))
+      return open("pack", shapeOf(op->getResult(0)), op);
+    if (isa<SelfTiled>(op))
+      return open("self", shapeOf(op->getResult(0)), op);
+    if (isa<Reduction>(op) && !reducesRows(op))
+      return open("columns", shapeOf(op->getOperand(0)), op);
+
+    Space space = isa<Reduction>(op) ? shapeOf(op->getOperand(0)) : shapeOf(op->getResult(0));
+    llvm::SmallSetVector<int, 4> candidates;
+    for (Value operand : op->getOperands())
+      if (auto *maker = operand.getDefiningOp(); maker && !isa<View>(maker))
+        if (int group = producer(operand); group >= 0 && canHost(groups[group], op, space))
+          candidates.insert(group);
+    // Contractions first, then the latest: joining an early group is what most often closes a cycle.
+    SmallVector<int> order(candidates.begin(), candidates.end());
+    llvm::sort(order, [&](int x, int y) {
+      bool cx = groups[x].kind == "contraction", cy = groups[y].kind == "contraction";
+      return cx != cy ? cx : groups[x].last > groups[y].last;
+    });
+    for (int group : order) {
+      if (closesCycle(op, group) || readsThroughView(op, group))
+        continue;
+      // Products that meet in this op are computed side by side, tile by tile (gate and up, the three gradients at the input of q, k and v).
+      for (int other : order)
+        if (other != group && groups[other].kind == "contraction" && groups[group].kind == "contraction" && canMerge(group, other) &&
+            !closesCycle(op, other, group))
+          merge(other, group);
+      return group;
+    }
+    return open("rows", space, op);
+  }
+
+  bool canHost(const Members &group, Operation *op, const Space &space) const {
+    if (group.kind != "rows" && group.kind != "contraction")
+      return false;
+    // Statistics of the rows (one value a row) ride along.
+    if (space != group.space && !(isa<Elementwise>(op) && space == statisticsOf(group.space) && hasStatistics(group)))
+      return false;
+    if (group.kind == "contraction" && isa<Reduction>(op))
+      return wholeRowsFit(group);
+    return true;
+  }
+
+  static bool hasStatistics(const Members &group) {
+    return llvm::any_of(group.ops, [](Operation *op) { return isa<Reduction>(op); });
+  }
+
+  // A reduction over the columns of products needs whole rows of every product in cache at once.
+  bool wholeRowsFit(const Members &group) const {
+    constexpr int64_t rows = 32;
+    int64_t products = llvm::count_if(group.ops, [](Operation *op) { return isa<ProductOp>(op); });
+    return group.space.back() * rows * 4 * (products + 1) <= target.getL2() / 2;
+  }
+
+  // Whether `from` reads, directly or not, what `group` makes.
+  bool dependsOn(int from, int group, llvm::DenseSet<int> &seen) const {
+    if (from == group)
+      return true;
+    if (groups[from].last < groups[group].first || !seen.insert(from).second)
+      return false;
+    return llvm::any_of(groups[from].on, [&](int on) { return dependsOn(find(on), group, seen); });
+  }
+
+  // Whether the op, put into `group`, would have it read a group that reads it. Operands from `besides` are left out.
+  bool closesCycle(Operation *op, int group, int besides = -1) const {
+    llvm::DenseSet<int> seen;
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      int on = producer(operand);
+      return on >= 0 && on != group && on != besides && dependsOn(on, group, seen);
+    });
+  }
+
+  // What a group makes can be read inside it element by element, not in another order.
+  bool readsThroughView(Operation *op, int group) const {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      return operand.getDefiningOp() && isa<View>(operand.getDefiningOp()) && producer(operand) == group;
+    });
+  }
+
+  bool canMerge(int x, int y) const {
+    llvm::DenseSet<int> seenX, seenY;
+    return groups[x].space == groups[y].space && !dependsOn(x, y, seenX) && !dependsOn(y, x, seenY);
+  }
+
+  void merge(int from, int to) {
+    Members &a = groups[from], &b = groups[to];
+    b.ops.append(a.ops);
+    llvm::sort(b.ops, [&](Operation *x, Operation *y) { return positions[x] < positions[y]; });
+    b.on.insert(a.on.begin(), a.on.end());
+    b.first = std::min(a.first, b.first);
+    b.last = std::max(a.last, b.last);
+    a.into = to;
+    a.ops.clear();
+  }
+
+  // ---- how values are stored --------------------------------------------------------------------------------------------------
+
+  // For each value that crosses a border, the view of it that is stored row by row. Readers that strides cannot serve get a copy of their own.
+  void settleStorage() {
+    std::vector<Value> made;
+    for (Operation &op : entry.getBody().front().without_terminator())
+      if (groupOf.count(&op))
+        llvm::append_range(made, op.getResults());
+    llvm::append_range(made, entry.getArguments());
+    // Copies made on the way are values like all others: their readers are looked at in turn.
+    while (!made.empty()) {
+      Value value = made.back();
+      made.pop_back();
+      SmallVector<Value> leaves = leavesOf(value);
+      Value best = value;
+      size_t fewest = unserved(value, value, leaves).size();
+      if (!isa<BlockArgument>(value))
+        for (Value candidate : leaves) {
+          if (fewest == 0)
+            break;
+          if (!undone(candidate, value) || failed(liesIn(value, candidate)))
+            continue;
+          if (size_t copies = unserved(value, candidate, leaves).size(); copies < fewest) {
+            fewest = copies;
+            best = candidate;
+          }
+        }
+      storage[value] = best;
+      for (Value leaf : unserved(value, best, leaves))
+        made.push_back(materialise(value, best, leaf));
+    }
+  }
+
+  // The value itself and every view of it that another group reads, or the entry returns.
+  SmallVector<Value> leavesOf(Value value) const {
+    SmallVector<Value> leaves;
+    std::function<void(Value)> visit = [&](Value at) {
+      bool read = false;
+      for (Operation *user : at.getUsers()) {
+        if (isa<View>(user))
+          visit(user->getResult(0));
+        else
+          read |= at != value || isa<BlockArgument>(value) || !groupOf.count(user) || find(groupOf.lookup(user)) != producer(value);
+      }
+      if (read)
+        leaves.push_back(at);
+    };
+    visit(value);
+    return leaves;
+  }
+
+  // How `value` lies when `stored` (a view of it) lies row by row.
+  FailureOr<Strided> liesIn(Value value, Value stored) const {
+    Strided where = rowMajor(shapeOf(stored));
+    while (stored != value) {
+      auto view = cast<View>(stored.getDefiningOp());
+      auto before = view.viewedFrom(where);
+      if (failed(before))
+        return failure();
+      where = *before;
+      stored = view->getOperand(0);
+    }
+    return where;
+  }
+
+  // Whether every view between the two can be undone, so that readers of the value itself can be written in terms of the candidate.
+  bool undone(Value candidate, Value value) const {
+    return llvm::all_of(viewsBetween(candidate, value), [](Operation *view) {
+      OpBuilder b(view);
+      Value back = cast<View>(view).undo(b, view->getResult(0));
+      if (!back)
+        return false;
+      if (auto *made = back.getDefiningOp(); made && made->use_empty())
+        made->erase();
+      return true;
+    });
+  }
+
+  static SmallVector<Operation *> viewsBetween(Value leaf, Value value) {
+    SmallVector<Operation *> views;
+    for (; leaf != value; leaf = leaf.getDefiningOp()->getOperand(0))
+      views.insert(views.begin(), leaf.getDefiningOp());
+    return views;
+  }
+
+  // The views of a value that cannot be read, or returned, when `stored` is what lies row by row.
+  SmallVector<Value> unserved(Value value, Value stored, ArrayRef<Value> leaves) const {
+    SmallVector<Value> left;
+    for (Value leaf : leaves)
+      if (lastReadable(value, stored, leaf) != leaf || (isReturned(leaf) && leaf != stored))
+        left.push_back(leaf);
+    return left;
+  }
+
+  bool isReturned(Value value) const { return llvm::any_of(value.getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); }); }
+
+  // How far along the views from a value to a leaf strides can say where the elements lie.
+  Value lastReadable(Value value, Value stored, Value leaf) const {
+    Strided where = *liesIn(value, stored);
+    Value reached = value;
+    for (Operation *view : viewsBetween(leaf, value)) {
+      auto next = cast<View>(view).viewOf(where);
+      if (failed(next))
+        break;
+      where = *next;
+      reached = view->getResult(0);
+    }
+    return reached;
+  }
+
+  // Puts a copy into the views that lead to a leaf, as late as it can still be read; the rest of the views read the copy.
+  Value materialise(Value value, Value stored, Value leaf) {
+    Value from = lastReadable(value, stored, leaf);
+    OpBuilder b(entry.getContext());
+    b.setInsertionPointAfterValue(from);
+    auto copy = CopyOp::create(b, leaf.getLoc(), from.getType(), from);
+    if (from == leaf) {
+      from.replaceUsesWithIf(copy, [&](OpOperand &use) { return use.getOwner()->hasTrait<OpTrait::IsTerminator>(); });
+    } else {
+      auto views = viewsBetween(leaf, from);
+      views.front()->setOperand(0, copy);
+    }
+    int maker = producer(value);
+    positions[copy] = maker >= 0 ? groups[maker].last : 0;
+    add(copy, open("rows", shapeOf(copy), copy));
+    return copy;
+  }
+
+  // ---- writing the groups -----------------------------------------------------------------------------------------------------
+
+  // Groups in an order in which each follows what it reads; among those that may go next, the one whose last op came first.
+  FailureOr<SmallVector<int>> inOrder() {
+    SmallVector<int> live;
+    for (int group = 0, count = groups.size(); group < count; ++group)
+      if (groups[group].into < 0)
+        live.push_back(group);
+    DenseMap<int, llvm::SmallSetVector<int, 4>> on;
+    DenseMap<int, int> waiting;
+    DenseMap<int, SmallVector<int>> readers;
+    for (int group : live) {
+      for (Operation *op : groups[group].ops)
+        for (Value operand : op->getOperands())
+          if (int maker = producer(operand); maker >= 0 && maker != group)
+            on[group].insert(maker);
+      waiting[group] = on[group].size();
+      for (int maker : on[group])
+        readers[maker].push_back(group);
+    }
+    auto later = [&](int x, int y) { return std::pair(groups[x].last, x) > std::pair(groups[y].last, y); };
+    std::priority_queue<int, std::vector<int>, decltype(later)> ready(later);
+    for (int group : live)
+      if (waiting[group] == 0)
+        ready.push(group);
+    SmallVector<int> order;
+    while (!ready.empty()) {
+      int group = ready.top();
+      ready.pop();
+      order.push_back(group);
+      for (int reader : readers[group])
+        if (--waiting[reader] == 0)
+          ready.push(reader);
+    }
+    if (order.size() != live.size())
+      return entry.emitError("internal error: groups read each other in a circle (please report)");
+    return order;
+  }
+
+  LogicalResult build() {
+    auto order = inOrder();
+    if (failed(order))
+      return failure();
+    Block &body = entry.getBody().front();
+    auto *terminator = body.getTerminator();
+    OpBuilder b(terminator);
+    DenseMap<Value, Value> memory;  // what lies row by row -> the group's result or the argument that holds it
+    for (BlockArgument argument : entry.getArguments())
+      memory[argument] = argument;
+    for (int index : *order)
+      buildGroup(b, groups[index], index, memory);
+    for (OpOperand &result : terminator->getOpOperands())
+      result.set(memory.lookup(result.get()));
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body.without_terminator())))
+      if (!isa<GroupOp>(op))
+        op.erase();
+    return success();
+  }
+
+  void buildGroup(OpBuilder &b, const Members &members, int index, DenseMap<Value, Value> &memory) {
+    auto memoryOf = [&](Value value) { return memory.lookup(storage.lookup(value)); };
+    llvm::SetVector<Value> inputs;
+    llvm::SmallSetVector<Value, 4> results;
+    for (Operation *op : members.ops) {
+      for (Value operand : op->getOperands()) {
+        Value behind = lookThrough(operand).value;
+        if (producer(behind) != index && !(behind.getDefiningOp() && isConstant(behind.getDefiningOp())))
+          inputs.insert(memoryOf(behind));
+      }
+      for (Value result : op->getResults())
+        if (members.kind == "self" || !leavesOf(result).empty())
+          results.insert(result);
+    }
+    SmallVector<Type> types;
+    for (Value result : results)
+      types.push_back(storage.lookup(result).getType());
+    auto group = GroupOp::create(b, members.ops.front()->getLoc(), types, members.kind, inputs.getArrayRef());
+    OpBuilder::InsertionGuard guard(b);
+    SmallVector<Location> at(inputs.size(), group.getLoc());
+    Block *body = b.createBlock(&group.getBody(), {}, group.getInputs().getTypes(), at);
+    IRMapping map;
+    for (auto [input, argument] : llvm::zip_equal(inputs, body->getArguments()))
+      map.map(input, argument);
+    // Bring the value that a member reads into the body: its storage read through views.
+    std::function<Value(Value)> bring = [&](Value value) -> Value {
+      if (Value known = map.lookupOrNull(value))
+        return known;
+      if (Value known = map.lookupOrNull(memory.lookup(value)))
+        return known;
+      Operation *op = value.getDefiningOp();
+      if (op && isa<View>(op)) {
+        bring(op->getOperand(0));
+        b.clone(*op, map);
+        return map.lookup(value);
+      }
+      if (op && isConstant(op)) {
+        b.clone(*op, map);
+        return map.lookup(value);
+      }
+      Value at = map.lookup(memoryOf(value));
+      for (Operation *view : llvm::reverse(viewsBetween(storage.lookup(value), value)))
+        at = cast<View>(view).undo(b, at);
+      map.map(value, at);
+      return at;
+    };
+    for (Operation *op : members.ops) {
+      for (Value operand : op->getOperands())
+        map.map(operand, bring(operand));
+      b.clone(*op, map);
+    }
+    SmallVector<Value> yields;
+    for (Value result : results) {
+      for (Operation *view : viewsBetween(storage.lookup(result), result))
+        if (!map.contains(view->getResult(0)))
+          b.clone(*view, map);
+      yields.push_back(map.lookup(storage.lookup(result)));
+    }
+    YieldOp::create(b, group.getLoc(), yields);
+    for (auto [result, value] : llvm::zip_equal(results, group.getOutputs()))
+      memory[storage.lookup(result)] = value;
+  }
+
+  func::FuncOp entry;
+  TargetAttr target;
+  std::vector<Members> groups;
+  DenseMap<Operation *, int> groupOf, positions;
+  DenseMap<Operation *, SmallVector<Operation *>> pulled;  // reduction over columns -> the element-wise ops computed on its way
+  llvm::DenseSet<Operation *> isPulled;
+  DenseMap<Value, Value> storage;
+};
+
+struct GroupPass : impl::GroupBase<GroupPass> {
+  void runOnOperation() override {
+    if (!getOperation()->hasAttr("burin.entry"))
+      return;
+    auto target = getOperation()->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>("burin.target");
+    if (!target) {
+      getOperation().emitError("the module has no burin.target");
+      return signalPassFailure();
+    }
+    if (failed(Grouping(getOperation(), target).run(groups, joined)))
+      signalPassFailure();
+  }
+};
+
+}  // namespace
+}  // namespace burin

@@ -1,0 +1,91 @@
+// Verifiers of the structural ops: packaged LLVM has no assertions, so these catch a malformed group or tile.
+#include "passes/ir/burin.h"
+
+#define GET_OP_CLASSES
+#include "passes/ir/words.cpp.inc"
+
+namespace burin {
+
+void registerWords(BurinDialect &dialect) {
+  dialect.add<
+#define GET_OP_LIST
+#include "passes/ir/words.cpp.inc"
+      >();
+}
+
+void YieldOp::build(mlir::OpBuilder &, mlir::OperationState &) {}
+
+llvm::LogicalResult GroupOp::verify() {
+  mlir::Block &block = getBody().front();
+  if (block.getArgumentTypes() != getInputs().getTypes())
+    return emitOpError("takes ") << getInputs().getTypes() << ", but its body takes " << block.getArgumentTypes();
+  auto yield = mlir::dyn_cast<YieldOp>(block.back());
+  if (!yield)
+    return emitOpError("must end in burin.yield");
+  if (yield.getValues().getTypes() != getOutputs().getTypes())
+    return emitOpError("gives ") << getOutputs().getTypes() << ", but its body yields " << yield.getValues().getTypes();
+  for (mlir::Operation &op : block)
+    if (op.getDialect() != (*this)->getDialect() || mlir::isa<GroupOp, LaunchOp>(op))
+      return op.emitOpError("cannot be part of a group");
+  return llvm::success();
+}
+
+// A tile's memory must be known up to its offset.
+static llvm::FailureOr<llvm::SmallVector<int64_t>> tileStrides(mlir::Operation *op, mlir::Type type, int64_t rank) {
+  auto memref = mlir::cast<mlir::MemRefType>(type);
+  llvm::SmallVector<int64_t> strides;
+  int64_t offset;
+  if (memref.getRank() != rank || !memref.getElementType().isF32() || !memref.hasStaticShape() ||
+      failed(memref.getStridesAndOffset(strides, offset)) || llvm::is_contained(strides, mlir::ShapedType::kDynamic))
+    return op->emitOpError("expected an f32 tile with ")
+           << rank << " dimensions, static sizes and static strides, found " << type;
+  return strides;
+}
+
+// Sizes of panels that hold k x n.
+static bool arePanels(llvm::ArrayRef<int64_t> panels, int64_t k, int64_t n) {
+  return panels[1] == k && panels[0] == (n + panels[2] - 1) / panels[2];
+}
+
+static llvm::LogicalResult verifyPanels(mlir::Operation *op, mlir::MemRefType panels, int64_t k, int64_t n) {
+  auto strides = tileStrides(op, panels, 3);
+  if (failed(strides))
+    return llvm::failure();
+  llvm::ArrayRef<int64_t> sizes = panels.getShape();
+  if (!arePanels(sizes, k, n) || (*strides)[0] != sizes[1] * sizes[2] || (*strides)[1] != sizes[2] ||
+      (*strides)[2] != 1)
+    return op->emitOpError("expected contiguous panels that hold ") << k << " x " << n << ", found " << panels;
+  return llvm::success();
+}
+
+llvm::LogicalResult ContractOp::verify() {
+  auto cStrides = tileStrides(*this, getC().getType(), 2), aStrides = tileStrides(*this, getA().getType(), 2);
+  if (failed(cStrides) || failed(aStrides))
+    return llvm::failure();
+  const int64_t m = getC().getType().getDimSize(0), n = getC().getType().getDimSize(1),
+                k = getA().getType().getDimSize(1);
+  if (getA().getType().getDimSize(0) != m)
+    return emitOpError("expected as many rows in a as in c, found ") << getA().getType() << " and " << getC().getType();
+  if (n > 1 && (*cStrides)[1] != 1)
+    return emitOpError("expected unit stride along the last dimension of c, found ") << getC().getType();
+  if ((m > 1 && (*aStrides)[0] == 0) || (k > 1 && (*aStrides)[1] == 0))
+    return emitOpError("expected no repeated elements in a, found ") << getA().getType();
+  if (getB().getType().getRank() == 3)
+    return verifyPanels(*this, getB().getType(), k, n);
+  auto bStrides = tileStrides(*this, getB().getType(), 2);
+  if (failed(bStrides))
+    return llvm::failure();
+  if (getB().getType().getDimSize(0) != k || getB().getType().getDimSize(1) != n || (n > 1 && (*bStrides)[1] != 1))
+    return emitOpError("expected b to be ")
+           << k << " x " << n << " with unit stride along its last dimension, found " << getB().getType();
+  return llvm::success();
+}
+
+llvm::LogicalResult PackOp::verify() {
+  if (failed(tileStrides(*this, getSource().getType(), 2)))
+    return llvm::failure();
+  return verifyPanels(*this, getPanels().getType(), getSource().getType().getDimSize(0),
+                      getSource().getType().getDimSize(1));
+}
+
+} // namespace burin

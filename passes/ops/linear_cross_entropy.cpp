@@ -1,0 +1,89 @@
+// linear_cross_entropy: types, cost, adjoint and the chunks it stands for. See the .td file.
+#include "passes/ops/linear_cross_entropy.h"
+
+#include "ops/cross_entropy.h"
+#include "ops/matmul.h"
+#include "passes/ir/infer.h"
+#include "passes/ops/add.h"
+#include "passes/ops/concat.h"
+#include "passes/ops/cross_entropy.h"
+#include "passes/ops/matmul.h"
+#include "passes/ops/mul.h"
+#include "passes/ops/slice.h"
+#include "passes/ops/constant.h"
+
+using namespace mlir;
+
+namespace burin {
+
+LogicalResult LinearCrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                                     SmallVectorImpl<Type> &types) {
+  const Type x = adaptor.getX().getType(), w = adaptor.getW().getType();
+  return catchModelError(location, [&] {
+    check(shapeOf(x).rank() == 2 && shapeOf(w).rank() == 2, "linear_cross_entropy takes two matrices", "x", shapeOf(x), "w", shapeOf(w));
+    const Shape logits = Matmul{.transpose_b = true}.shape(shapeOf(x), shapeOf(w));
+    CrossEntropy::shape(logits, shapeOf(adaptor.getTargets().getType()));
+    const int64_t chunks = adaptor.getChunks();
+    check(1 <= chunks && chunks <= logits[0], "the chunks of rows must be at least 1 and at most the rows", "chunks", chunks, "rows", logits[0]);
+    types.append({RankedTensorType::get({}, Float32Type::get(x.getContext())), x, w});
+  });
+}
+
+// With the gradients, where somebody reads them.
+Cost LinearCrossEntropyOp::cost() {
+  const Shape x = shapeOf(getX().getType()), w = shapeOf(getW().getType());
+  const int64_t product = Matmul{.transpose_b = true}.cost(x, w).products;
+  const Shape logits = {x[0], w[0]};
+  Cost cost = {.products = product, .other = CrossEntropy::cost(logits, {x[0]}).other};
+  for (Value gradient : {getDx(), getDw()})
+    if (!gradient.use_empty())
+      cost.products += product;
+  return cost;
+}
+
+SmallVector<Value> LinearCrossEntropyOp::expand(OpBuilder &b) {
+  const Location loc = getLoc();
+  const int64_t rows = getX().getType().getDimSize(0), chunks = getChunks();
+  const bool needsX = !getDx().use_empty(), needsW = !getDw().use_empty();
+  AdjointBuilder adjoint{b, loc, [&](Value) { return true; }};
+  auto sum = [&](Value x, Value y) { return x ? adjoint.make<AddOp>(x, y) : y; };
+  Value loss, dw;
+  SmallVector<Value> dx;
+  int64_t start = 0;
+  for (int64_t chunk = 0; chunk < chunks; ++chunk) {
+    // The first rows % chunks pieces are one row longer.
+    const int64_t size = rows / chunks + (chunk < rows % chunks);
+    auto part = [&](Value whole) { return chunks == 1 ? whole : adjoint.make<SliceOp>(whole, start, size); };
+    Value x = part(getX()), targets = part(getTargets());
+    auto logits = MatmulOp::create(b, loc, x, getW(), /*transpose_a=*/false, /*transpose_b=*/true);
+    auto chunkLoss = CrossEntropyOp::create(b, loc, logits, targets);
+    loss = sum(loss, chunkLoss);
+    start += size;
+    if (!needsX && !needsW)
+      continue;
+    SmallVector<Value> toLoss(2), toProduct(2);
+    chunkLoss.adjoint(adjoint, adjoint.make<ConstantOp>(1.0), toLoss);
+    AdjointBuilder needed{b, loc, [&](Value operand) { return operand == x ? needsX : needsW; }};
+    logits.adjoint(needed, toLoss[0], toProduct);
+    if (needsX)
+      dx.push_back(toProduct[0]);
+    if (needsW)
+      dw = sum(dw, toProduct[1]);
+  }
+  // A gradient that nobody reads may be any value of its type.
+  Value allDx = !needsX ? getX() : dx.size() == 1 ? dx[0] : adjoint.make<ConcatOp>(dx);
+  return {loss, allDx, needsW ? dw : getW()};
+}
+
+// dx = dloss * dx,  dw = dloss * dw
+void LinearCrossEntropyOp::adjoint(AdjointBuilder &b, ValueRange resultGradients, MutableArrayRef<Value> operandGradients) {
+  Value dloss = resultGradients[0];
+  if (b.needs(getX()))
+    operandGradients[0] = b.make<MulOp>(dloss, getDx());
+  if (b.needs(getW()))
+    operandGradients[1] = b.make<MulOp>(dloss, getDw());
+}
+
+} // namespace burin
+
+#include "passes/ops/linear_cross_entropy.inc"

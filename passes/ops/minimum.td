@@ -1,0 +1,16 @@
+include "passes/ir/base.td"
+
+def Burin_MinimumOp : Burin_OpByRule<"minimum", [Burin_IsElementwise]> {
+  let summary = "the smaller of two, element by element";
+  let description = [{
+    `y = min(lhs, rhs)` with NumPy broadcasting, of f32 or i32; NaN if either is. Where both are equal the gradient
+    goes to `lhs`.
+
+    ```mlir
+    %y = burin.minimum %a, %b : tensor<8x16xf32>, tensor<16xf32>
+    ```
+  }];
+  let arguments = (ins Burin_Tensor:$lhs, Burin_Tensor:$rhs);
+  let results = (outs Burin_Tensor:$y);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+}

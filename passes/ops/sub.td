@@ -1,0 +1,15 @@
+include "passes/ir/base.td"
+
+def Burin_SubOp : Burin_OpByRule<"sub", [Burin_IsElementwise]> {
+  let summary = "difference, element by element";
+  let description = [{
+    `y = lhs - rhs` with NumPy broadcasting, of f32 or i32.
+
+    ```mlir
+    %y = burin.sub %a, %b : tensor<8x16xf32>, tensor<16xf32>
+    ```
+  }];
+  let arguments = (ins Burin_Tensor:$lhs, Burin_Tensor:$rhs);
+  let results = (outs Burin_Tensor:$y);
+  let assemblyFormat = "$lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+}

@@ -1,0 +1,238 @@
+// burin-plan: gives every tensor between groups a buffer and an offset. Activations share the arena: two of them may overlap in memory only where they are never
+// alive at the same time.
+//
+// Placement is greedy, largest first, each at the lowest offset that is free over its whole life. It finds the lower bound (the most bytes alive at once) for
+// the models in models/; README.md has the figures and what else was tried.
+#include "llvm/ADT/StringSwitch.h"
+#include "passes/ir/burin.h"
+#include "passes/passes.h"
+#include "passes/plan/buffers.h"
+
+using namespace mlir;
+
+namespace burin {
+
+#define GEN_PASS_DEF_PLAN
+#include "passes/passes.h.inc"
+
+namespace {
+
+constexpr int64_t alignment = 64;
+
+struct Tensor {
+  Value value;
+  int64_t bytes = 0;
+  int first = 0, last = 0;  // positions of the group that makes it and of the last that reads it
+  int64_t offset = 0;
+};
+
+// Where a value lies.
+struct Location {
+  int64_t buffer = -1, offset = 0;
+};
+
+// Reading and writing the same element in one group is fine; anything else between a value and what replaces it in place is not.
+bool readsInPlace(GroupOp group, unsigned input) {
+  if (group.getKind() != "rows" && group.getKind() != "contraction")
+    return false;
+  BlockArgument argument = group.getBody().getArgument(input);
+  return llvm::all_of(argument.getUsers(), [&](Operation *user) { return isa<Elementwise>(user) && user->getResult(0).getType() == argument.getType(); });
+}
+
+class Planning {
+public:
+  explicit Planning(func::FuncOp entry) : entry(entry) {}
+
+  LogicalResult run() {
+    Block &body = entry.getBody().front();
+    for (Operation &op : body.without_terminator())
+      groups.push_back(cast<GroupOp>(op));
+    placeArguments();
+    if (failed(placeResults()))
+      return failure();
+    placeActivations();
+    write();
+    return success();
+  }
+
+private:
+  int64_t take(int64_t &end, int64_t bytes) {
+    int64_t at = end;
+    end += llvm::alignTo(std::max<int64_t>(bytes, 1), alignment);
+    return at;
+  }
+
+  void placeArguments() {
+    OpBuilder b(entry.getContext());
+    for (BlockArgument argument : entry.getArguments()) {
+      unsigned i = argument.getArgNumber();
+      auto role = entry.getArgAttrOfType<StringAttr>(i, "burin.role").getValue();
+      if (role == "input")
+        entry.setArgAttr(i, "burin.offset", b.getI64IntegerAttr(take(bytes[inputsBuffer], bytesOf(argument.getType()))));
+      note(argument, {bufferOf(role), entry.getArgAttrOfType<IntegerAttr>(i, "burin.offset").getInt()});
+    }
+  }
+
+  LogicalResult placeResults() {
+    OpBuilder b(entry.getContext());
+    auto *terminator = entry.getBody().front().getTerminator();
+    for (OpOperand &result : terminator->getOpOperands()) {
+      unsigned i = result.getOperandNumber();
+      auto role = entry.getResultAttrOfType<StringAttr>(i, "burin.role").getValue();
+      if (role == "output")
+        entry.setResultAttr(i, "burin.offset", b.getI64IntegerAttr(take(bytes[outputsBuffer], bytesOf(result.get().getType()))));
+      Location at{bufferOf(role), entry.getResultAttrOfType<IntegerAttr>(i, "burin.offset").getInt()};
+      if (isa<BlockArgument>(result.get()) || locations.count(result.get()))
+        return entry.emitError("internal error: result ") << i << " shares its memory with another value (please report)";
+      if (failed(mayReplace(result.get(), at)))
+        return failure();
+      note(result.get(), at);
+    }
+    return success();
+  }
+
+  // A result that takes an argument's place: nobody may read the argument once it is overwritten.
+  LogicalResult mayReplace(Value result, Location at) {
+    auto maker = cast<GroupOp>(result.getDefiningOp());
+    for (BlockArgument argument : entry.getArguments()) {
+      Location old = locations.lookup(argument);
+      bool overlap = old.buffer == at.buffer && old.offset < at.offset + bytesOf(result.getType()) && at.offset < old.offset + bytesOf(argument.getType());
+      if (!overlap)
+        continue;
+      for (OpOperand &use : argument.getUses()) {
+        auto *user = use.getOwner();
+        bool before = user != maker && user->isBeforeInBlock(maker);
+        bool same = user == maker && old.offset == at.offset && argument.getType() == result.getType() && readsInPlace(maker, use.getOperandNumber());
+        if (!before && !same)
+          return user->emitError("internal error: reads a value after its place was taken by its successor (please report)");
+      }
+    }
+    return success();
+  }
+
+  void placeActivations() {
+    std::vector<Tensor> tensors;
+    DenseMap<Operation *, int> position;
+    for (auto [i, group] : llvm::enumerate(groups))
+      position[group] = i;
+    for (GroupOp group : groups)
+      for (Value value : group.getOutputs()) {
+        if (locations.count(value))
+          continue;
+        Tensor tensor{value, (int64_t)llvm::alignTo(bytesOf(value.getType()), alignment), position[group], position[group]};
+        for (Operation *user : value.getUsers())
+          tensor.last = std::max(tensor.last, position.lookup(user));
+        tensors.push_back(tensor);
+      }
+    std::vector<Tensor *> order;
+    for (Tensor &tensor : tensors)
+      order.push_back(&tensor);
+    llvm::stable_sort(order, [](Tensor *x, Tensor *y) { return x->bytes > y->bytes; });
+    std::vector<Tensor *> placed;  // by offset
+    for (Tensor *tensor : order) {
+      int64_t at = 0;
+      for (Tensor *other : placed) {
+        if (other->last < tensor->first || tensor->last < other->first)
+          continue;
+        if (other->offset >= at + tensor->bytes)
+          break;
+        at = std::max(at, other->offset + other->bytes);
+      }
+      tensor->offset = at;
+      placed.insert(llvm::upper_bound(placed, tensor, [](Tensor *x, Tensor *y) { return x->offset < y->offset; }), tensor);
+      note(tensor->value, {arenaBuffer, at});
+    }
+  }
+
+  void note(Value value, Location at) {
+    locations[value] = at;
+    bytes[at.buffer] = std::max<int64_t>(bytes[at.buffer], llvm::alignTo(at.offset + bytesOf(value.getType()), alignment));
+  }
+
+  void write() {
+    OpBuilder b(entry.getContext());
+    for (GroupOp group : groups) {
+      SmallVector<int64_t> buffers, offsets;
+      auto add = [&](Value value) {
+        Location at = locations.lookup(value);
+        buffers.push_back(at.buffer);
+        offsets.push_back(at.offset);
+      };
+      llvm::for_each(group.getInputs(), add);
+      llvm::for_each(group.getOutputs(), add);
+      group->setAttr("burin.buffers", b.getDenseI64ArrayAttr(buffers));
+      group->setAttr("burin.offsets", b.getDenseI64ArrayAttr(offsets));
+    }
+    entry->setAttr("burin.bytes", b.getDenseI64ArrayAttr(bytes));
+  }
+
+  func::FuncOp entry;
+  SmallVector<GroupOp> groups;
+  DenseMap<Value, Location> locations;
+  int64_t bytes[buffersCount] = {};
+};
+
+struct PlanPass : impl::PlanBase<PlanPass> {
+  void runOnOperation() override {
+    if (getOperation()->hasAttr("burin.entry") && failed(Planning(getOperation()).run()))
+      signalPassFailure();
+  }
+};
+
+}  // namespace
+
+int64_t bufferOf(llvm::StringRef role) {
+  return llvm::StringSwitch<int64_t>(role)
+      .Case("parameter", 0)
+      .Case("gradient", 1)
+      .Case("state", 2)
+      .Case("input", inputsBuffer)
+      .Case("output", outputsBuffer);
+}
+
+LogicalResult checkPlan(func::FuncOp entry) {
+  // Replays the launches: every byte range that a group reads must still hold what was written there for it.
+  struct Written {
+    int64_t buffer, from, to;
+    Value value;
+  };
+  std::vector<Written> memory;
+  auto rangeOf = [](GroupOp group, unsigned i, Value value) {
+    int64_t at = group->getAttrOfType<DenseI64ArrayAttr>("burin.offsets")[i];
+    return Written{group->getAttrOfType<DenseI64ArrayAttr>("burin.buffers")[i], at, at + bytesOf(value.getType()), value};
+  };
+  auto overlap = [](const Written &x, const Written &y) { return x.buffer == y.buffer && x.from < y.to && y.from < x.to; };
+  for (Operation &op : entry.getBody().front().without_terminator()) {
+    auto group = dyn_cast<GroupOp>(op);
+    if (!group || !group->hasAttr("burin.offsets"))
+      return op.emitError("internal error: stands outside the plan (please report)");
+    unsigned inputs = group.getInputs().size();
+    for (auto [i, value] : llvm::enumerate(group.getInputs())) {
+      Written range = rangeOf(group, i, value);
+      if (isa<BlockArgument>(value)) {
+        if (llvm::any_of(memory, [&](const Written &other) { return overlap(range, other); }))
+          return op.emitError("internal error: reads an argument that has been overwritten (please report)");
+        continue;
+      }
+      bool whole = llvm::any_of(memory, [&](const Written &other) { return other.value == value && other.from == range.from && other.to == range.to && other.buffer == range.buffer; });
+      if (!whole)
+        return op.emitError("internal error: input ") << i << " was overwritten before it was read (please report)";
+    }
+    SmallVector<Written> fresh;
+    for (auto [i, value] : llvm::enumerate(group.getOutputs()))
+      fresh.push_back(rangeOf(group, inputs + i, value));
+    for (const Written &range : fresh) {
+      if (llvm::count_if(fresh, [&](const Written &other) { return overlap(range, other); }) != 1)
+        return op.emitError("internal error: two results share memory (please report)");
+      // In the arena a result must not lie on top of an input of the same launch.
+      for (auto [i, value] : llvm::enumerate(group.getInputs()))
+        if (range.buffer == arenaBuffer && overlap(range, rangeOf(group, i, value)))
+          return op.emitError("internal error: a result lies on top of an input (please report)");
+      llvm::erase_if(memory, [&](const Written &other) { return overlap(range, other); });
+      memory.push_back(range);
+    }
+  }
+  return success();
+}
+
+}  // namespace burin

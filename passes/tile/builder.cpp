@@ -1,0 +1,204 @@
+// The tile words as a builder. See builder.h for a use.
+#include "passes/tile/builder.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace burin {
+
+namespace {
+
+constexpr int64_t alignment = 64;
+
+int64_t bytesOf(ArrayRef<int64_t> sizes, Type element) {
+  int64_t bytes = (element.getIntOrFloatBitWidth() + 7) / 8;
+  for (int64_t size : sizes)
+    bytes *= size;
+  return bytes;
+}
+
+}  // namespace
+
+TileBuilder::TileBuilder(OpBuilder &builder, Location loc, TargetAttr target, Value scratch)
+    : b(builder), loc(loc), target(target), scratchArgument(scratch) {}
+
+Value TileBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
+
+Value TileBuilder::f32(double value) {
+  return arith::ConstantFloatOp::create(b, loc, b.getF32Type(), llvm::APFloat(static_cast<float>(value)));
+}
+
+Value TileBuilder::add(Value x, Value y) {
+  auto cx = getConstantIntValue(x), cy = getConstantIntValue(y);
+  if (cx && cy)
+    return index(*cx + *cy);
+  if (cx && *cx == 0)
+    return y;
+  if (cy && *cy == 0)
+    return x;
+  return arith::AddIOp::create(b, loc, x, y);
+}
+
+Value TileBuilder::mul(Value x, int64_t factor) {
+  if (auto cx = getConstantIntValue(x))
+    return index(*cx * factor);
+  if (factor == 1)
+    return x;
+  return arith::MulIOp::create(b, loc, x, index(factor));
+}
+
+Value TileBuilder::tile(const Stored &tensor, ArrayRef<Value> start, ArrayRef<int64_t> sizes) {
+  assert(start.size() == tensor.where.sizes.size() && sizes.size() == start.size());
+  Value offset = index(tensor.where.offset);
+  SmallVector<int64_t> kept, strides;
+  for (auto [at, size, stride] : llvm::zip_equal(start, sizes, tensor.where.strides)) {
+    // A repeated dimension needs no address arithmetic.
+    if (stride != 0)
+      offset = add(offset, mul(at, stride));
+    if (size == 0)
+      continue;
+    kept.push_back(size);
+    strides.push_back(stride);
+  }
+  auto element = cast<MemRefType>(tensor.base.getType()).getElementType();
+  std::optional<int64_t> fixed = getConstantIntValue(offset);
+  auto layout = StridedLayoutAttr::get(b.getContext(), fixed.value_or(ShapedType::kDynamic), strides);
+  OpFoldResult at = fixed ? OpFoldResult(b.getIndexAttr(*fixed)) : OpFoldResult(offset);
+  return memref::ReinterpretCastOp::create(b, loc, MemRefType::get(kept, element, layout), tensor.base, at,
+                                           getAsIndexOpFoldResult(b.getContext(), kept),
+                                           getAsIndexOpFoldResult(b.getContext(), strides));
+}
+
+Value TileBuilder::transposed(Value tile) {
+  auto map = AffineMap::getPermutationMap(ArrayRef<unsigned>{1, 0}, b.getContext());
+  return memref::TransposeOp::create(b, loc, tile, AffineMapAttr::get(map));
+}
+
+Value TileBuilder::part(Value tile, ArrayRef<Value> start, ArrayRef<int64_t> sizes) {
+  SmallVector<OpFoldResult> offsets, extents, ones;
+  SmallVector<int64_t> kept;
+  for (auto [at, size] : llvm::zip_equal(start, sizes)) {
+    auto fixed = getConstantIntValue(at);
+    offsets.push_back(fixed ? OpFoldResult(b.getIndexAttr(*fixed)) : OpFoldResult(at));
+    extents.push_back(b.getIndexAttr(size == 0 ? 1 : size));
+    ones.push_back(b.getIndexAttr(1));
+    if (size != 0)
+      kept.push_back(size);
+  }
+  auto type = memref::SubViewOp::inferRankReducedResultType(kept, cast<MemRefType>(tile.getType()), offsets, extents, ones);
+  return memref::SubViewOp::create(b, loc, cast<MemRefType>(type), tile, offsets, extents, ones);
+}
+
+Value TileBuilder::scratch(ArrayRef<int64_t> sizes, Type element) {
+  Value at = index(used);
+  used += llvm::alignTo(bytesOf(sizes, element), alignment);
+  peak = std::max(peak, used);
+  return memref::ViewOp::create(b, loc, MemRefType::get(sizes, element), scratchArgument, at, ValueRange{});
+}
+
+void TileBuilder::withScratch(llvm::function_ref<void()> body) {
+  int64_t before = used;
+  body();
+  used = before;
+}
+
+void TileBuilder::forEach(Value from, Value to, llvm::function_ref<void(Value)> body) {
+  auto loop = scf::ForOp::create(b, loc, from, to, index(1));
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(loop.getBody());
+  body(loop.getInductionVar());
+}
+
+void TileBuilder::forTiles(int64_t extent, int64_t step, llvm::function_ref<void(Value, int64_t)> body) {
+  int64_t whole = extent / step * step;
+  if (whole == step) {
+    body(index(0), step);
+  } else if (whole > 0) {
+    auto loop = scf::ForOp::create(b, loc, index(0), index(whole), index(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar(), step);
+  }
+  if (whole < extent)
+    body(index(whole), extent - whole);
+}
+
+void TileBuilder::forTilesUpTo(Value limit, int64_t extent, int64_t step, llvm::function_ref<void(Value, int64_t)> body) {
+  int64_t whole = extent / step * step;
+  if (whole > 0) {
+    // A piece that starts below the limit is done whole: the loop's bound is the limit, its step the piece.
+    Value end = arith::MinSIOp::create(b, loc, limit, index(whole));
+    auto loop = scf::ForOp::create(b, loc, index(0), end, index(step));
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(loop.getBody());
+    body(loop.getInductionVar(), step);
+  }
+  if (whole < extent) {
+    Value reached = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::sgt, limit, index(whole));
+    auto branch = scf::IfOp::create(b, loc, reached, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(branch.thenBlock());
+    body(index(whole), extent - whole);
+  }
+}
+
+void TileBuilder::nest(int64_t loops, ArrayRef<Access> inputs, ArrayRef<Access> outputs, Body body) {
+  SmallVector<AffineMap> maps;
+  SmallVector<utils::IteratorType> iterators(loops, utils::IteratorType::parallel);
+  auto mapOf = [&](const Access &access) {
+    SmallVector<AffineExpr> dims;
+    for (int64_t loop : access.loops)
+      dims.push_back(b.getAffineDimExpr(loop));
+    return AffineMap::get(loops, 0, dims, b.getContext());
+  };
+  SmallVector<Value> in, out;
+  for (const Access &access : inputs) {
+    maps.push_back(mapOf(access));
+    in.push_back(access.tile);
+  }
+  for (const Access &access : outputs) {
+    maps.push_back(mapOf(access));
+    out.push_back(access.tile);
+    for (int64_t loop = 0; loop < loops; ++loop)
+      if (!llvm::is_contained(access.loops, loop))
+        iterators[loop] = utils::IteratorType::reduction;
+  }
+  linalg::GenericOp::create(b, loc, in, out, maps, iterators, [&](OpBuilder &inner, Location at, ValueRange scalars) {
+    auto results = body(inner, at, scalars.take_front(in.size()), scalars.drop_front(in.size()));
+    linalg::YieldOp::create(inner, at, results);
+  });
+}
+
+void TileBuilder::map(ArrayRef<Value> inputs, ArrayRef<Value> outputs,
+                      llvm::function_ref<SmallVector<Value>(OpBuilder &, Location, ValueRange)> body) {
+  int64_t rank = cast<MemRefType>(outputs.front().getType()).getRank();
+  auto all = llvm::to_vector(llvm::seq<int64_t>(0, rank));
+  SmallVector<Access> in, out;
+  for (Value tile : inputs)
+    in.push_back({tile, all});
+  for (Value tile : outputs)
+    out.push_back({tile, all});
+  nest(rank, in, out, [&](OpBuilder &inner, Location at, ValueRange x, ValueRange) { return body(inner, at, x); });
+}
+
+void TileBuilder::fill(Value tile, Value scalar) {
+  map({}, {tile}, [&](OpBuilder &, Location, ValueRange) { return SmallVector<Value>{scalar}; });
+}
+
+void TileBuilder::copy(Value from, Value to) {
+  map({from}, {to}, [](OpBuilder &, Location, ValueRange x) { return SmallVector<Value>{x[0]}; });
+}
+
+void TileBuilder::contract(Value c, Value a, Value bTile, bool accumulate) {
+  ContractOp::create(b, loc, c, a, bTile, accumulate);
+}
+
+void TileBuilder::pack(Value source, Value panels) { PackOp::create(b, loc, source, panels); }
+
+int64_t TileBuilder::panelWidth() const { return target.getLanes() * (target.getRegisters() >= 32 ? 3 : 2); }
+
+}  // namespace burin

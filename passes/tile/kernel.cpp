@@ -1,0 +1,160 @@
+// A group's borders, iteration spaces, and the kinds that need no file of their own.
+#include "passes/tile/kernel.h"
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+
+namespace burin {
+
+GroupBody::GroupBody(GroupOp group, ValueRange memory) : kind(group.getKind()), loc(group.getLoc()) {
+  Block &body = group.getBody().front();
+  auto shape = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+  for (BlockArgument argument : body.getArguments())
+    read[argument] = {memory[argument.getArgNumber()], rowMajor(shape(argument))};
+  for (Operation &op : body.without_terminator()) {
+    auto view = dyn_cast<View>(op);
+    if (!view) {
+      if (op.getNumOperands() != 0 || !isa<Elementwise>(op))
+        ops.push_back(&op);
+      continue;
+    }
+    auto from = read.find(op.getOperand(0));
+    if (from == read.end())
+      continue;
+    Stored result = from->second;
+    // group/ has asked the same question before it put the view here.
+    result.where = *view.viewOf(result.where);
+    read[op.getResult(0)] = result;
+  }
+  for (auto [i, value] : llvm::enumerate(body.getTerminator()->getOperands())) {
+    Stored result{memory[body.getNumArguments() + i], rowMajor(shape(value))};
+    while (auto view = dyn_cast_or_null<View>(value.getDefiningOp())) {
+      result.where = *view.viewedFrom(result.where);
+      value = view->getOperand(0);
+    }
+    written[value] = result;
+  }
+}
+
+bool GroupBody::isConstant(Value value) const {
+  auto *op = value.getDefiningOp();
+  return op && op->getNumOperands() == 0 && isa<Elementwise>(op);
+}
+
+FailureOr<Work> workOf(const GroupBody &body, TileBuilder &t) {
+  if (body.kind == "rows")
+    return rowsWork(body, t);
+  if (body.kind == "contraction")
+    return contractionWork(body, t);
+  if (body.kind == "columns")
+    return columnsWork(body, t);
+  if (body.kind == "pack")
+    return packWork(body, t);
+  if (body.kind == "self")
+    return selfWork(body, t);
+  emitError(body.loc) << "internal error: no tile form for groups of kind '" << body.kind << "' (please report)";
+  return failure();
+}
+
+SmallVector<int64_t> stridesOver(const Strided &where, ArrayRef<int64_t> space) {
+  SmallVector<int64_t> strides(space.size(), 0);
+  assert(where.sizes.size() <= space.size());
+  size_t shift = space.size() - where.sizes.size();
+  for (size_t dim = 0; dim < where.sizes.size(); ++dim)
+    if (where.sizes[dim] != 1)
+      strides[shift + dim] = where.strides[dim];
+  return strides;
+}
+
+int64_t collapse(SmallVectorImpl<int64_t> &sizes, MutableArrayRef<SmallVector<int64_t> *> strides, int64_t end) {
+  auto erase = [&](int64_t dim) {
+    sizes.erase(sizes.begin() + dim);
+    for (auto *list : strides)
+      list->erase(list->begin() + dim);
+    --end;
+  };
+  for (int64_t dim = end - 1; dim >= 0; --dim)
+    if (sizes[dim] == 1 && end > 1)
+      erase(dim);
+  for (int64_t dim = end - 2; dim >= 0; --dim) {
+    bool one = llvm::all_of(strides, [&](auto *list) { return (*list)[dim] == (*list)[dim + 1] * sizes[dim + 1]; });
+    if (!one)
+      continue;
+    sizes[dim + 1] *= sizes[dim];
+    erase(dim);
+  }
+  return end;
+}
+
+SmallVector<Value> delinearise(TileBuilder &t, Value number, ArrayRef<int64_t> sizes) {
+  SmallVector<Value> indices(sizes.size());
+  for (size_t dim = sizes.size(); dim-- > 0;) {
+    if (sizes[dim] == 1) {
+      indices[dim] = t.index(0);
+      continue;
+    }
+    bool outermost = llvm::all_of(sizes.take_front(dim), [](int64_t size) { return size == 1; });
+    indices[dim] = outermost ? number : arith::RemUIOp::create(t.b, t.loc, number, t.index(sizes[dim])).getResult();
+    if (!outermost)
+      number = arith::DivUIOp::create(t.b, t.loc, number, t.index(sizes[dim]));
+  }
+  return indices;
+}
+
+void withBlock(TileBuilder &t, Value block, int64_t extent, int64_t step, llvm::function_ref<void(Value, int64_t)> body) {
+  int64_t whole = extent / step, rest = extent % step;
+  Value start = t.mul(block, step);
+  if (rest == 0 || whole == 0)
+    return body(start, whole == 0 ? rest : step);
+  Value full = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::ult, block, t.index(whole));
+  auto branch = scf::IfOp::create(t.b, t.loc, full, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(t.b);
+  t.b.setInsertionPointToStart(branch.thenBlock());
+  t.withScratch([&] { body(start, step); });
+  t.b.setInsertionPointToStart(branch.elseBlock());
+  t.withScratch([&] { body(start, rest); });
+}
+
+Work selfWork(const GroupBody &body, TileBuilder &t) {
+  Operation *op = body.ops.front();
+  SmallVector<Stored> operands, results;
+  for (Value operand : op->getOperands())
+    operands.push_back(body.read.lookup(operand));
+  for (Value result : op->getResults())
+    results.push_back(body.written.lookup(result));
+  auto tiled = cast<SelfTiled>(op);
+  return {tiled.cells(t.target), [=, &t](Value cell) mutable { tiled.tile(t, cell, operands, results); }};
+}
+
+// A cell copies one panel: `width` columns of the matrix, all of its depth.
+Work packWork(const GroupBody &body, TileBuilder &t) {
+  auto op = cast<PackPanelsOp>(body.ops.front());
+  Stored matrix = body.read.lookup(op.getMatrix()), panels = body.written.lookup(op.getPanels());
+  if (op.getTransposed()) {
+    int64_t rank = matrix.where.sizes.size();
+    std::swap(matrix.where.sizes[rank - 1], matrix.where.sizes[rank - 2]);
+    std::swap(matrix.where.strides[rank - 1], matrix.where.strides[rank - 2]);
+  }
+  int64_t batches = matrix.where.sizes.size() - 2;
+  int64_t depth = matrix.where.sizes[batches], columns = matrix.where.sizes[batches + 1], width = panels.where.sizes.back();
+  SmallVector<int64_t> grid(panels.where.sizes.begin(), panels.where.sizes.begin() + batches + 1);
+  int64_t cells = 1;
+  for (int64_t size : grid)
+    cells *= size;
+  return {cells, [=, &t](Value cell) {
+            SmallVector<Value> at = delinearise(t, cell, grid);
+            withBlock(t, at.back(), columns, width, [&](Value column, int64_t count) {
+              SmallVector<Value> from(at.begin(), at.end() - 1), to = at;
+              from.append({t.index(0), column});
+              to.append({t.index(0), t.index(0)});
+              SmallVector<int64_t> fromSizes(batches, 0), toSizes(batches, 0);
+              fromSizes.append({depth, count});
+              toSizes.append({1, depth, width});
+              t.pack(t.tile(matrix, from, fromSizes), t.tile(panels, to, toSizes));
+            });
+          }};
+}
+
+}  // namespace burin

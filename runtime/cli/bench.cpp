@@ -1,0 +1,208 @@
+// `MODEL bench`: how long entries take, as a share of what the machine's multiply-add units could do in that time. The
+// peak loop takes turns with the entry, so that both see the same clock, temperature and neighbours.
+#include <omp.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numeric>
+#include <optional>
+
+#include "cli/commands.h"
+#include "device/peak.h"
+#include "train/initialize.h"
+#include "train/language_model.h"
+#include "train/options.h"
+#include "train/random.h"
+
+namespace burin::runtime {
+namespace {
+
+using nlohmann::ordered_json;
+
+struct BenchOptions {
+  std::vector<std::string> entries;
+  int64_t pairs = 9;
+  double seconds = 0.2;
+  bool json = false, byOp = false;
+  int threads = 0;
+};
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  size_t middle = values.size() / 2;
+  return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
+}
+
+// Random ids within the bounds that the entry states, counted-up positions, and numbers that train gently.
+void fillInputs(const Device &device, const burin_entry &entry) {
+  const Random random(1, "bench");
+  for (int64_t i = 0; i < entry.num_inputs; ++i) {
+    const burin_tensor &tensor = entry.inputs[i];
+    std::string_view name = tensor.name;
+    if (tensor.dtype == BURIN_F32) {
+      for (float &value : device.values<float>(tensor))
+        value = name == "loss_scale" ? 1 / static_cast<float>(std::max<int64_t>(1, entry.batch * entry.length))
+                : name == "lr"       ? 1e-6f
+                : name == "eps"      ? 1e-8f
+                : name == "accumulate" || name == "weight_decay" ? 0.f
+                : name == "beta1" || name == "beta2"             ? 0.9f
+                                                                 : 1.f;
+    } else if (tensor.dtype == BURIN_I32) {
+      std::span<int32_t> values = device.values<int32_t>(tensor);
+      auto count = static_cast<uint64_t>(tensor.upper - std::max<int64_t>(tensor.lower, 0));
+      for (size_t j = 0; j < values.size(); ++j)
+        values[j] = static_cast<int32_t>(name == "positions" ? j : count ? random.below(count, j) : 0);
+    }
+  }
+}
+
+// An entry to be timed; "step" takes the update with it, since training runs both.
+struct Timed {
+  Timed(Device &device, const std::string &name)
+      : device(device), entry(device.entry(name)), update(name == "step" ? device.findEntry("update") : nullptr) {}
+
+  // The seconds of one run, and if asked for those of each launch, the update's last.
+  double run(std::span<double> launches = {}) {
+    fillInputs(device, entry);
+    double start = omp_get_wtime();
+    device.run(entry, launches.empty() ? launches : launches.first(static_cast<size_t>(entry.num_launches)));
+    double seconds = omp_get_wtime() - start;
+    if (!update)
+      return seconds;
+    fillInputs(device, *update);
+    start = omp_get_wtime();
+    device.run(*update, launches.empty() ? launches : launches.subspan(static_cast<size_t>(entry.num_launches)));
+    return seconds + (omp_get_wtime() - start);
+  }
+
+  double flops() const { return entry.flops + (update ? update->flops : 0); }
+
+  Device &device;
+  const burin_entry &entry;
+  const burin_entry *update;
+};
+
+struct Measured {
+  double seconds = 0, peak = 0; // medians; peak in GFLOP/s
+  std::vector<double> launches; // medians, seconds
+};
+
+Measured measure(Timed &timed, const BenchOptions &options) {
+  const burin_model &model = timed.device.model();
+  size_t count = static_cast<size_t>(timed.entry.num_launches + (timed.update ? timed.update->num_launches : 0));
+  std::vector<double> seconds, peaks;
+  std::vector<std::vector<double>> launches(options.byOp ? count : 0);
+  // As many runs in a turn as fill the asked time: a single short one would measure how threads wake up.
+  timed.run();
+  int64_t runs = std::max<int64_t>(1, static_cast<int64_t>(options.seconds / std::max(timed.run(), 1e-9)));
+  for (int64_t pair = 0; pair < options.pairs; ++pair) {
+    peaks.push_back(measurePeak(model.dtype, timed.device.threads(), std::min(options.seconds, 0.1)));
+    timed.run(); // the peak loop has evicted nothing, but threads change their pace
+    double total = 0;
+    for (int64_t i = 0; i < runs; ++i) {
+      std::vector<double> each(launches.size());
+      total += timed.run(each);
+      for (size_t j = 0; j < each.size(); ++j)
+        launches[j].push_back(each[j]);
+    }
+    seconds.push_back(total / static_cast<double>(runs));
+  }
+  Measured result{.seconds = median(seconds), .peak = median(peaks), .launches = {}};
+  for (const std::vector<double> &values : launches)
+    result.launches.push_back(median(values));
+  return result;
+}
+
+void printEntry(const Timed &timed, const Measured &measured, bool json) {
+  const burin_model &model = timed.device.model();
+  double gflops = timed.flops() / measured.seconds / 1e9;
+  double tokens = static_cast<double>(timed.entry.batch * timed.entry.length) / measured.seconds;
+  if (json)
+    fmt::print("{}\n", ordered_json({{"model", model.name},
+                                     {"entry", timed.entry.name},
+                                     {"dtype", model.dtype},
+                                     {"cpu", model.cpu},
+                                     {"threads", timed.device.threads()},
+                                     {"ms", measured.seconds * 1e3},
+                                     {"tokens_per_s", tokens},
+                                     {"gflops", gflops},
+                                     {"peak_gflops", measured.peak},
+                                     {"peak_fraction", gflops / measured.peak}})
+                           .dump());
+  else
+    fmt::print("{:<10}{:>12.3f} ms{:>12.0f} tokens/s{:>10.1f} GFLOP/s{:>8.3f} of {:.1f}, {} threads\n",
+               timed.entry.name, measured.seconds * 1e3, tokens, gflops, gflops / measured.peak, measured.peak,
+               timed.device.threads());
+}
+
+void printLaunches(const Timed &timed, const Measured &measured, bool json) {
+  if (!json)
+    fmt::print("  {:<24} {:<28}{:>8}{:>11}{:>8}{:>10}{:>9}{:>9}  {}\n", "op", "place", "cells", "ms", "share",
+               "GFLOP/s", "of peak", "GB/s", "kernel");
+  double sum = std::accumulate(measured.launches.begin(), measured.launches.end(), 0.0);
+  for (size_t i = 0; i < measured.launches.size(); ++i) {
+    auto own = static_cast<size_t>(timed.entry.num_launches);
+    const burin_launch &launch = i < own ? timed.entry.launches[i] : timed.update->launches[i - own];
+    double seconds = std::max(measured.launches[i], 1e-12), gflops = launch.flops / seconds / 1e9;
+    if (json)
+      fmt::print("{}\n", ordered_json({{"model", timed.device.model().name},
+                                       {"entry", i < own ? timed.entry.name : timed.update->name},
+                                       {"launch", i < own ? i : i - own},
+                                       {"op", launch.op},
+                                       {"place", launch.place},
+                                       {"kernel", launch.kernel_name},
+                                       {"cells", launch.cells},
+                                       {"ms", seconds * 1e3},
+                                       {"flops", launch.flops},
+                                       {"bytes", launch.bytes},
+                                       {"gflops", gflops},
+                                       {"gbytes_per_s", launch.bytes / seconds / 1e9},
+                                       {"peak_fraction", gflops / measured.peak}})
+                             .dump());
+    else
+      fmt::print("  {:<24} {:<28}{:>8}{:>11.4f}{:>7.1f}%{:>10.1f}{:>9.3f}{:>9.1f}  {}\n", launch.op, launch.place,
+                 launch.cells, seconds * 1e3, 100 * seconds / sum, gflops, gflops / measured.peak,
+                 launch.bytes / seconds / 1e9, launch.kernel_name);
+  }
+}
+
+int bench(const burin_model &model, const BenchOptions &options) {
+  Device device(model, options.threads);
+  initialize(device, 1);
+  for (const std::string &name : options.entries) {
+    Timed timed(device, name);
+    Measured measured = measure(timed, options);
+    printEntry(timed, measured, options.json);
+    if (options.byOp)
+      printLaunches(timed, measured, options.json);
+  }
+  return 0;
+}
+
+} // namespace
+
+Action addBench(CLI::App &app, const burin_model &model) {
+  CLI::App *command = app.add_subcommand("bench", "time the model's entries against the machine's peak");
+  auto options = std::make_shared<BenchOptions>();
+  command->add_option("--entry", options->entries,
+                      "entries to time; step includes the update [step, loss and logits, where the model has them]");
+  command->add_option("--pairs", options->pairs, "turns of peak loop and entry, of which medians are taken, [1, 10000]")
+      ->capture_default_str();
+  command->add_option("--seconds", options->seconds, "time of one turn, in (0, 60]")->capture_default_str();
+  command->add_flag("--json", options->json, "print one JSON object a line");
+  command->add_flag("--by-op", options->byOp, "list every launch with its op and place");
+  addThreads(*command, options->threads);
+  return [=, &model] {
+    checkRange("--pairs", static_cast<double>(options->pairs), {1, 10000});
+    checkRange("--seconds", options->seconds, {0, 60, true});
+    if (options->entries.empty())
+      for (std::string_view name : {"step", "loss", "logits"})
+        for (int64_t i = 0; i < model.num_entries; ++i)
+          if (model.entries[i].name == name)
+            options->entries.emplace_back(name);
+    return bench(model, *options);
+  };
+}
+
+} // namespace burin::runtime

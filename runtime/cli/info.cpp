@@ -1,0 +1,128 @@
+// `MODEL info`: what the model object says of itself. Runs no kernel, so it works on machines that the model does not.
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "cli/commands.h"
+#include "device/cpu.h"
+#include "error.h"
+
+namespace burin::runtime {
+namespace {
+
+using nlohmann::json;
+using nlohmann::ordered_json;
+
+constexpr const char *bufferNames[BURIN_NUM_BUFFERS] = {"parameters", "gradients", "state",  "derived",
+                                                        "arena",      "inputs",    "outputs"};
+constexpr const char *initNames[] = {"constant", "normal", "truncated normal", "uniform"};
+
+std::string shapeText(const int64_t *shape, int64_t rank) {
+  return rank ? fmt::format("{}", fmt::join(shape, shape + rank, "x")) : "scalar";
+}
+
+std::string initText(const burin_parameter &parameter) {
+  std::string text = fmt::format("{} {:g}", initNames[parameter.init], parameter.mean);
+  if (parameter.init != BURIN_INIT_CONSTANT)
+    text += fmt::format(" +- {:.4g}", parameter.std);
+  if (parameter.init == BURIN_INIT_TRUNCATED_NORMAL)
+    text += fmt::format(" cut {:g}", parameter.cut);
+  return text;
+}
+
+size_t kernelsOf(const burin_entry &entry) {
+  std::set<burin_kernel> kernels;
+  for (int64_t i = 0; i < entry.num_launches; ++i)
+    kernels.insert(entry.launches[i].kernel);
+  return kernels.size();
+}
+
+ordered_json describe(const burin_model &model) {
+  ordered_json bytes, entries = ordered_json::array(), parameters = ordered_json::array();
+  for (int i = 0; i < BURIN_NUM_BUFFERS; ++i)
+    bytes[bufferNames[i]] = model.bytes[i];
+  bytes["scratch_per_thread"] = model.scratch_bytes;
+  for (int64_t i = 0; i < model.num_entries; ++i) {
+    const burin_entry &entry = model.entries[i];
+    entries.push_back({{"name", entry.name},
+                       {"batch", entry.batch},
+                       {"length", entry.length},
+                       {"flops", entry.flops},
+                       {"launches", entry.num_launches},
+                       {"kernels", kernelsOf(entry)},
+                       {"arena_bytes", entry.bytes[BURIN_ARENA]}});
+  }
+  for (int64_t i = 0; i < model.num_parameters; ++i) {
+    const burin_parameter &parameter = model.parameters[i];
+    parameters.push_back({{"name", parameter.name},
+                          {"shape", std::vector<int64_t>(parameter.shape, parameter.shape + parameter.rank)},
+                          {"decay", parameter.decay != 0},
+                          {"init", initNames[parameter.init]},
+                          {"mean", parameter.mean},
+                          {"std", parameter.std},
+                          {"cut", parameter.cut},
+                          {"place", parameter.place}});
+  }
+  return {{"model", model.name},
+          {"dtype", model.dtype},
+          {"cpu", model.cpu},
+          {"features", model.features},
+          {"source_revision", model.source_revision},
+          {"vocab", model.vocab},
+          {"parameters", model.parameter_count},
+          {"flops_per_step", model.flops_per_step},
+          {"bytes", bytes},
+          {"entries", entries},
+          {"parameter_table", parameters}};
+}
+
+void print(const burin_model &model) {
+  fmt::print("model            {}\ndtype            {}\ncpu              {}\nfeatures         {}\n", model.name,
+             model.dtype, model.cpu, model.features);
+  for (const std::string &feature : missingFeatures(model.features))
+    fmt::print("                 this machine lacks {}: the model cannot run here\n", feature);
+  fmt::print("source           {}\nvocabulary       {}\nparameters       {}\nFLOPs per step   {:.0f}\n",
+             model.source_revision, model.vocab, model.parameter_count, model.flops_per_step);
+
+  int64_t total = 0;
+  fmt::print("\n{:<24}{:>16}\n", "buffer", "bytes");
+  for (int i = 0; i < BURIN_NUM_BUFFERS; ++i) {
+    fmt::print("{:<24}{:>16}\n", bufferNames[i], model.bytes[i]);
+    total += model.bytes[i];
+  }
+  fmt::print("{:<24}{:>16}\n{:<24}{:>16}\n", "all", total, "scratch, per thread", model.scratch_bytes);
+
+  fmt::print("\n{:<12}{:>8}{:>8}{:>20}{:>10}{:>9}{:>16}\n", "entry", "batch", "length", "FLOPs", "launches", "kernels",
+             "arena bytes");
+  for (int64_t i = 0; i < model.num_entries; ++i) {
+    const burin_entry &entry = model.entries[i];
+    fmt::print("{:<12}{:>8}{:>8}{:>20.0f}{:>10}{:>9}{:>16}\n", entry.name, entry.batch, entry.length, entry.flops,
+               entry.num_launches, kernelsOf(entry), entry.bytes[BURIN_ARENA]);
+  }
+
+  fmt::print("\n{:<36}{:>14}{:>12}  {:<6} {:<36} {}\n", "parameter", "shape", "elements", "decay", "init", "place");
+  for (int64_t i = 0; i < model.num_parameters; ++i) {
+    const burin_parameter &parameter = model.parameters[i];
+    int64_t elements = 1;
+    for (int32_t j = 0; j < parameter.rank; ++j)
+      elements *= parameter.shape[j];
+    fmt::print("{:<36}{:>14}{:>12}  {:<6} {:<36} {}\n", parameter.name, shapeText(parameter.shape, parameter.rank),
+               elements, parameter.decay ? "yes" : "no", initText(parameter), parameter.place);
+  }
+}
+
+} // namespace
+
+Action addInfo(CLI::App &app, const burin_model &model) {
+  CLI::App *command = app.add_subcommand("info", "parameters, FLOPs, memory and entries of the model");
+  auto asJson = std::make_shared<bool>(false);
+  command->add_flag("--json", *asJson, "print one JSON object");
+  return [=, &model] {
+    if (*asJson)
+      fmt::print("{}\n", describe(model).dump());
+    else
+      print(model);
+    return 0;
+  };
+}
+
+} // namespace burin::runtime

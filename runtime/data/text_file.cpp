@@ -1,0 +1,69 @@
+// The mapping is read-only and private; ids are checked once, so that no step has to.
+#include "data/text_file.h"
+
+#include <sys/mman.h>
+#include <sys/stat.h>
+
+#include <algorithm>
+
+#include "error.h"
+#include "store/file.h"
+
+namespace burin::runtime {
+
+TextFile::TextFile(const std::string &path, int64_t vocab) : path_(path) {
+  File file = openForReading(path, "data file");
+  struct stat status {};
+  if (fstat(file.get(), &status))
+    fail("cannot read data file {}: {}", path, systemError());
+  if (!S_ISREG(status.st_mode))
+    fail("data file {} is not a regular file", path);
+  size_ = static_cast<uint64_t>(status.st_size);
+  if (size_ == 0)
+    return; // the caller knows how much is needed and says so
+  void *mapping = mmap(nullptr, size_, PROT_READ, MAP_PRIVATE, file.get(), 0);
+  if (mapping == MAP_FAILED)
+    fail("cannot map data file {}: {}", path, systemError());
+  bytes_ = static_cast<const uint8_t *>(mapping);
+  if (vocab >= 256)
+    return;
+  const uint8_t *bad = std::find_if(bytes_, bytes_ + size_, [&](uint8_t id) { return id >= vocab; });
+  if (bad != bytes_ + size_) {
+    int id = *bad;
+    auto offset = bad - bytes_;
+    munmap(mapping, size_); // a constructor that throws runs no destructor
+    fail("data file {}: token id {} at offset {}, but the model's vocabulary ends at {}", path, id, offset, vocab);
+  }
+}
+
+TextFile::~TextFile() {
+  if (bytes_)
+    munmap(const_cast<uint8_t *>(bytes_), size_);
+}
+
+uint64_t TextFile::fingerprint() const {
+  constexpr uint64_t edge = 65536;
+  uint64_t hash = 0xcbf29ce484222325u ^ size_; // FNV-1a
+  auto add = [&](uint64_t begin, uint64_t end) {
+    for (uint64_t i = begin; i < end; ++i)
+      hash = (hash ^ bytes_[i]) * 0x100000001b3u;
+  };
+  add(0, std::min(size_, edge));
+  add(size_ - std::min(size_, edge), size_);
+  return hash;
+}
+
+Parts split(const TextFile &text, double validFraction, int64_t length) {
+  auto valid = static_cast<uint64_t>(static_cast<double>(text.size()) * validFraction);
+  uint64_t train = text.size() - valid, need = static_cast<uint64_t>(length) + 1;
+  if (text.size() == 0)
+    fail("data file {} is empty: have 0 tokens, need {} for training alone", text.path(), need);
+  if (train < need)
+    fail("data file {} is too short: have {} tokens for training, need {} (the context of {} and one more)",
+         text.path(), train, need, length);
+  if (valid < 2)
+    fail("data file {} is too short: have {} tokens for validation, need 2", text.path(), valid);
+  return {{0, train}, {train, text.size()}};
+}
+
+} // namespace burin::runtime

@@ -1,0 +1,27 @@
+// Choosing the next token from logits, and writing text that way.
+#pragma once
+#include <functional>
+#include <string>
+
+#include "device/device.h"
+#include "text/tokenizer.h"
+#include "train/random.h"
+
+namespace burin::runtime {
+
+struct SampleOptions {
+  double temperature = 0.8; // 0: always the most likely token
+  int64_t topK = 0;         // 0: no limit
+  double topP = 1;          // keep the most likely tokens that together reach this probability
+  uint64_t seed = 1;
+};
+
+// The id drawn from one row of logits; `index` numbers the draw.
+int32_t sample(std::span<const float> logits, const SampleOptions &options, const Random &random, uint64_t index);
+
+// Continues `prompt` by `count` tokens through the entry "logits" and hands out the text of each as it comes. The model
+// sees the last tokens that fit its context.
+void generate(Device &device, const Tokenizer &tokenizer, const std::string &prompt, int64_t count,
+              const SampleOptions &options, const std::function<void(const std::string &)> &write);
+
+} // namespace burin::runtime

@@ -1,0 +1,93 @@
+// Ranges are checked here and not by the flag parser, so that options from a checkpoint go through the same checks.
+#include "train/options.h"
+
+#include <algorithm>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "error.h"
+#include "train/schedule.h"
+
+namespace burin::runtime {
+namespace {
+
+using nlohmann::json;
+
+constexpr double infinity = std::numeric_limits<double>::infinity();
+
+// JSON has no infinity; null stands for it in `clip`, the one field where it makes sense, and for "not given"
+// elsewhere.
+json valueOf(double field) { return field == infinity ? json(nullptr) : json(field); }
+template <typename T> json valueOf(const std::optional<T> &field) { return field ? json(*field) : json(nullptr); }
+template <typename T> json valueOf(const T &field) { return field; }
+
+void setField(const json &value, double &field) { field = value.is_null() ? infinity : value.get<double>(); }
+template <typename T> void setField(const json &value, std::optional<T> &field) {
+  field = value.is_null() ? std::nullopt : std::optional<T>(value.get<T>());
+}
+template <typename T> void setField(const json &value, T &field) { value.get_to(field); }
+
+int64_t warmupOf(const TrainOptions &options) {
+  return options.warmup.value_or(std::min<int64_t>(100, options.steps / 6));
+}
+
+} // namespace
+
+json toJson(const TrainOptions &options) {
+  json result;
+  visitFields(options, [&](const char *name, const auto &field, const char *) { result[name] = valueOf(field); });
+  return result;
+}
+
+TrainOptions fromJson(const json &source) {
+  TrainOptions options;
+  visitFields(options, [&](const char *name, auto &field, const char *) { setField(source.at(name), field); });
+  return options;
+}
+
+std::string flagOf(std::string name) {
+  std::replace(name.begin(), name.end(), '_', '-');
+  return "--" + name;
+}
+
+void checkRange(const std::string &flag, double value, Range range) {
+  // Written so that NaN, for which every comparison is false, is refused.
+  bool above = range.lowOpen ? value > range.low : value >= range.low;
+  bool below = range.highOpen ? value < range.high : value <= range.high;
+  if (!(above && below))
+    throw UsageError(fmt::format("{} is {}, but must lie in {}{:g}, {:g}{}", flag, value, range.lowOpen ? '(' : '[',
+                                 range.low, range.high, range.highOpen ? ')' : ']'));
+}
+
+void check(const TrainOptions &options) {
+  constexpr double many = 1e12;
+  checkRange("--steps", static_cast<double>(options.steps), {1, many});
+  checkRange("--lr", options.lr, {0, 10, true});
+  if (options.minLr)
+    checkRange("--min-lr", *options.minLr, {0, options.lr});
+  if (options.warmup && *options.warmup > options.steps)
+    throw UsageError(
+        fmt::format("--warmup is {} steps, longer than the run of {} steps", *options.warmup, options.steps));
+  if (options.warmup)
+    checkRange("--warmup", static_cast<double>(*options.warmup), {0, many});
+  if (options.schedule != "cosine" && options.schedule != "constant")
+    throw UsageError(fmt::format("--schedule is '{}', but must be cosine or constant", options.schedule));
+  checkRange("--beta1", options.adamw.beta1, {0, 1, false, true});
+  checkRange("--beta2", options.adamw.beta2, {0, 1, false, true});
+  checkRange("--eps", options.adamw.eps, {0, 1, true});
+  checkRange("--weight-decay", options.adamw.weightDecay, {0, 100});
+  checkRange("--clip", options.adamw.clip, {0, infinity, true});
+  checkRange("--accumulate", static_cast<double>(options.accumulate), {1, 1e6});
+  checkRange("--valid-fraction", options.validFraction, {0, 0.9, true});
+  checkRange("--save-every", static_cast<double>(options.saveEvery), {0, many});
+  checkRange("--eval-every", static_cast<double>(options.evalEvery), {0, many});
+  checkRange("--max-skipped", static_cast<double>(options.maxSkipped), {1, many});
+}
+
+double learningRate(const TrainOptions &options, int64_t step) {
+  if (options.schedule == "constant")
+    return options.lr;
+  return cosineRate(step, options.lr, options.minLr.value_or(options.lr / 10), warmupOf(options), options.steps);
+}
+
+} // namespace burin::runtime

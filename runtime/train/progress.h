@@ -1,0 +1,34 @@
+// What a person sees while a model trains: one line that rewrites itself on a terminal, plain lines elsewhere.
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <string>
+
+namespace burin::runtime {
+
+class Progress {
+public:
+  // flopsPerStep 0 or peak 0: no share is shown. `every`: steps between two plain lines.
+  Progress(int64_t steps, double tokensPerStep, double flopsPerStep, double peakGflops, int64_t every);
+  ~Progress() { clear(); }
+
+  // `seconds` is the time that this step took.
+  void show(int64_t step, double loss, double lr, double seconds);
+  // Removes the rewritten line, so that something else can be printed.
+  void clear();
+
+private:
+  using Clock = std::chrono::steady_clock;
+
+  int64_t steps_;
+  double tokensPerStep_, flopsPerStep_, peakGflops_;
+  int64_t every_;
+  bool terminal_, shown_ = false;
+  double smoothSeconds_ = 0; // of a step, recent ones weigh most
+  Clock::time_point lastShown_{};
+};
+
+// "2:07" or "1:02:07".
+std::string durationText(double seconds);
+
+} // namespace burin::runtime

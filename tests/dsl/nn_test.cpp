@@ -1,0 +1,141 @@
+// The layers: their parameters by name, shape, start and decay, and the primitives they are made of.
+#include "support.h"
+
+#include <gtest/gtest.h>
+
+namespace burin {
+namespace {
+
+using test::messageOf;
+using test::nodeNamed;
+
+constexpr Graph declareBlock(const nn::Block &block) {
+  Graph graph;
+  const Tensor x = graph.input("x", {2, 6, 16}, Dtype::f32);
+  const Tensor positions = graph.input("positions", {6}, Dtype::i32);
+  nn::transformer_block(x, positions, block, Scope("layers") / 0);
+  return graph;
+}
+
+constexpr nn::Block small = {.attention = {.heads = 4, .rope_theta = 1e4}, .hidden = 24};
+
+constexpr nn::Block with(nn::Norm norm, nn::FeedForward feedForward) {
+  nn::Block block = small;
+  block.norm = norm;
+  block.feed_forward = feedForward;
+  return block;
+}
+
+constexpr int count(const Graph &graph, std::string_view mnemonic) {
+  int found = 0;
+  for (const Node &node : graph.nodes)
+    found += node.mnemonic == mnemonic;
+  return found;
+}
+
+constexpr int firstOf(const Graph &graph, std::string_view mnemonic) {
+  for (int id = 0; id < static_cast<int>(graph.nodes.size()); ++id)
+    if (graph.nodes[id].mnemonic == mnemonic)
+      return id;
+  return -1;
+}
+
+// Weights are (out, in), truncated normal and decayed; gains are ones and not decayed.
+static_assert([] {
+  const Graph graph = declareBlock(small);
+  const Node &gate = nodeNamed(graph, "layers.0.ffn.w1.weight"), &gain = nodeNamed(graph, "layers.0.ln2.weight");
+  return gate.shape == Shape{24, 16} && gate.decay && gate.init.kind == Initializer::Kind::truncated_normal &&
+         gate.init.std == squareRoot(2.0 / 40) && gate.init.cut == 3 && gain.shape == Shape{16} && !gain.decay &&
+         gain.init.kind == Initializer::Kind::constant && gain.init.mean == 1;
+}());
+
+TEST(TransformerBlock, NamesItsParameters) {
+  const Graph graph = declareBlock(small);
+  std::vector<std::string_view> names;
+  for (const Node &node : graph.nodes)
+    if (node.role == Node::Role::parameter)
+      names.push_back(node.name);
+  const std::vector<std::string_view> expected = {
+      "layers.0.ln1.weight",         "layers.0.attn.q_proj.weight",      "layers.0.attn.k_proj.weight",
+      "layers.0.attn.v_proj.weight", "layers.0.attn.output_proj.weight", "layers.0.ln2.weight",
+      "layers.0.ffn.w1.weight",      "layers.0.ffn.w3.weight",           "layers.0.ffn.w2.weight"};
+  EXPECT_EQ(names, expected);
+}
+
+// Only primitives, so that a variant of a user's own is no different from these.
+TEST(Attention, IsMadeOfPrimitives) {
+  const Graph graph = declareBlock(small);
+  EXPECT_EQ(count(graph, "matmul"), 4 + 2 + 3);
+  EXPECT_EQ(count(graph, "softmax"), 1);
+  EXPECT_EQ(count(graph, "mask"), 1);
+  EXPECT_EQ(count(graph, "greater_equal"), 1);
+  EXPECT_EQ(count(graph, "rope"), 2);
+  EXPECT_EQ(count(graph, "past"), 2);
+  EXPECT_EQ(graph.nodes[firstOf(graph, "greater_equal")].shape, (Shape{6, 6}));
+  EXPECT_EQ(graph.nodes[firstOf(graph, "softmax")].shape, (Shape{2, 4, 6, 6}));
+  EXPECT_EQ(graph.nodes[firstOf(graph, "scale")].attributes[0].real, 0.5);
+}
+
+TEST(Attention, WithoutThetaHasNoRope) {
+  nn::Block block = small;
+  block.attention.rope_theta = std::nullopt;
+  EXPECT_EQ(count(declareBlock(block), "rope"), 0);
+}
+
+// Positions of each sequence make a mask for each sequence, the same for all heads.
+TEST(Attention, TakesPositionsOfEachSequence) {
+  Graph graph;
+  const Tensor x = graph.input("x", {2, 6, 16}, Dtype::f32);
+  const Tensor positions = graph.input("positions", {2, 6}, Dtype::i32);
+  nn::attention(x, positions, {.heads = 4, .rope_theta = 1e4}, "attn");
+  EXPECT_EQ(graph.nodes[firstOf(graph, "greater_equal")].shape, (Shape{2, 1, 6, 6}));
+}
+
+TEST(Attention, ChecksItsInput) {
+  Graph graph;
+  const Tensor x = graph.input("x", {6, 16}, Dtype::f32), y = graph.input("y", {2, 6, 16}, Dtype::f32);
+  const Tensor positions = graph.input("positions", {6}, Dtype::i32), cube = graph.input("cube", {1, 2, 3}, Dtype::i32);
+  EXPECT_EQ(messageOf([&] { nn::attention(x, positions, {.heads = 4}, "a"); }),
+            "attention takes [batch, length, width]: x is [6, 16]");
+  EXPECT_EQ(messageOf([&] { nn::attention(y, positions, {.heads = 0}, "b"); }),
+            "the heads must divide the width: heads is 0, width is 16");
+  EXPECT_EQ(messageOf([&] { nn::attention(y, cube, {.heads = 4}, "c"); }),
+            "positions must be [length] or [batch, length]: positions is [1, 2, 3]");
+}
+
+TEST(Linear, ChecksItsInput) {
+  Graph graph;
+  const Tensor x = graph.input("x", {16}, Dtype::f32), y = graph.input("y", {6, 16}, Dtype::f32);
+  EXPECT_EQ(messageOf([&] { nn::linear(x, 4, "a"); }), "a linear layer takes [..., rows, width]: x is [16]");
+  EXPECT_EQ(messageOf([&] { nn::linear(y, 0, "b"); }), "the width of a linear layer must be at least 1: width is 0");
+}
+
+// Pre: norm, layer, sum. Post: layer, sum, norm. None: no norm at all.
+TEST(TransformerBlock, PutsTheNormsWhereTheVariantWantsThem) {
+  const Graph pre = declareBlock(with(nn::Norm::pre, nn::FeedForward::swiglu));
+  const Graph post = declareBlock(with(nn::Norm::post, nn::FeedForward::swiglu));
+  EXPECT_LT(firstOf(pre, "rms_norm"), firstOf(pre, "matmul"));
+  EXPECT_GT(firstOf(post, "rms_norm"), firstOf(post, "add"));
+  EXPECT_EQ(post.nodes.back().mnemonic, "rms_norm");
+  EXPECT_EQ(pre.nodes.back().mnemonic, "add");
+  EXPECT_EQ(count(declareBlock(with(nn::Norm::none, nn::FeedForward::swiglu)), "rms_norm"), 0);
+}
+
+TEST(TransformerBlock, GeluReplacesTheGate) {
+  const Graph graph = declareBlock(with(nn::Norm::pre, nn::FeedForward::gelu));
+  EXPECT_EQ(count(graph, "gelu"), 1);
+  EXPECT_EQ(count(graph, "silu"), 0);
+  EXPECT_EQ(parameters(graph), 4 * 16 * 16 + 2 * 24 * 16 + 2 * 16);
+}
+
+// A tie is one Tensor used twice: one parameter, counted once.
+static_assert([] {
+  Graph graph;
+  const Tensor ids = graph.input("ids", {2, 6}, Dtype::i32);
+  const Tensor table = graph.parameter("token_embeddings.weight", {32, 16}, normal(0.02), true);
+  const Tensor logits = matmul(embedding(table, ids), table, {.transpose_b = true});
+  return parameters(graph) == 32 * 16 && logits.shape() == Shape{2, 6, 32};
+}());
+
+} // namespace
+} // namespace burin

@@ -1,0 +1,194 @@
+// Every fusion against the chain it replaces. The unfused chain in double precision is the truth: fused ops, their adjoints and their compiled
+// kernels are each held against it, and so is the compiled unfused chain.
+#include <map>
+
+#include "mlir/Pass/PassManager.h"
+#include "passes/import/import.h"
+#include "passes/passes.h"
+#include "tests/ops/attention.h"
+#include "tests/support/compare.h"
+#include "tests/support/gradient.h"
+#include "tests/support/program.h"
+#include "gtest/gtest.h"
+
+namespace burin::test {
+namespace {
+
+const std::vector<std::string> allFusions = {"burin-fuse-attention", "burin-fuse-swiglu", "burin-fuse-linear-loss"};
+
+// A graph whose f32 operands are parameters. Where its result is no scalar, the loss weighs the elements by given random numbers.
+Graph graphOf(const OpCase &test) {
+  Graph graph;
+  std::vector<Tensor> in;
+  for (const OpOperand &operand : test.operands) {
+    const std::string name = "x" + std::to_string(in.size());
+    in.push_back(operand.dtype == Dtype::f32 && operand.differentiated ? graph.parameter(name.c_str(), operand.shape, constant(0), false)
+                                                                       : graph.input(name.c_str(), operand.shape, operand.dtype));
+  }
+  const Tensor y = test.build(in);
+  if (y.shape().rank() == 0) {
+    graph.output("loss", y);
+    return graph;
+  }
+  Shape dims;
+  for (int i = 0; i < y.shape().rank(); ++i)
+    dims.append(i);
+  graph.output("loss", reduce_sum(mul(y, graph.input("weights", y.shape(), Dtype::f32)), {.dims = dims}));
+  return graph;
+}
+
+std::vector<Values> drawAll(mlir::func::FuncOp function, const OpCase &test) {
+  Random random(20240229);
+  std::vector<Values> arguments;
+  for (const Slot &slot : argumentsOf(function)) {
+    if (!slot.name.starts_with("x") || slot.role == "gradient") {
+      arguments.push_back(slot.name == "loss_scale" || slot.name == "accumulate" ? Values::scalar(1) : randomReals(random, slot.shape, -1, 1));
+      continue;
+    }
+    const OpOperand &operand = test.operands.at(std::stoul(slot.name.substr(1)));
+    if (!operand.values.empty())
+      arguments.push_back(Values(slot.shape, operand.values));
+    else if (slot.integers)
+      arguments.push_back(randomIntegers(random, slot.shape, static_cast<int64_t>(operand.lower), static_cast<int64_t>(operand.upper)));
+    else
+      arguments.push_back(randomReals(random, slot.shape, operand.lower, operand.upper));
+  }
+  return arguments;
+}
+
+// The entries of case i: loss_i and step_i.
+mlir::OwningOpRef<mlir::ModuleOp> moduleOf(const std::vector<OpCase> &cases, const std::string &cpu) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = emptyModule(cpu);
+  for (size_t i = 0; i < cases.size(); ++i) {
+    const Graph graph = graphOf(cases[i]);
+    const ParameterLayout layout(graph);
+    for (bool differentiate : {false, true})
+      if (!importGraph(*module, graph, layout,
+                       {.name = (differentiate ? "step_" : "loss_") + std::to_string(i), .outputs = {"loss"}, .differentiate = differentiate}))
+        throw std::runtime_error("case " + cases[i].name + " cannot be imported");
+  }
+  return module;
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> jointOf(const std::vector<OpCase> &cases, StageOptions options) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = moduleOf(cases, "x86-64");
+  options.stopAfter = "joint";
+  lower(*module, options);
+  return module;
+}
+
+int count(mlir::func::FuncOp function, llvm::StringRef op) {
+  int found = 0;
+  function.walk([&](mlir::Operation *each) { found += each->getName().getStringRef() == op; });
+  return found;
+}
+
+// `fused` as in StageOptions::with; `expected`: how often each op occurs in the joint function.
+void expectFusionKeepsResults(const std::vector<OpCase> &cases, const std::vector<std::string> &with, const std::map<std::string, int> &expected) {
+  const mlir::OwningOpRef<mlir::ModuleOp> plain = jointOf(cases, {.without = allFusions}), fused = jointOf(cases, {.with = with});
+  std::vector<Results> truth;
+  std::vector<std::vector<Values>> arguments;
+  for (size_t i = 0; i < cases.size(); ++i) {
+    SCOPED_TRACE(cases[i].name);
+    const std::string number = std::to_string(i);
+    mlir::func::FuncOp loss = entry(*plain, "loss_" + number), step = entry(*plain, "step_" + number), fusedStep = entry(*fused, "step_" + number);
+    for (const auto &[op, times] : expected)
+      EXPECT_EQ(count(fusedStep, op), times) << op;
+    arguments.push_back(drawAll(step, cases[i]));
+    truth.push_back(evaluate(step, arguments.back()));
+    const Results actual = evaluate(fusedStep, arguments.back());
+    for (size_t r = 0; r < actual.size(); ++r)
+      expectClose(actual[r], truth.back()[r], 1e-9, "fused, in double, result " + std::to_string(r));
+    expectGradients(loss, fusedStep, drawAll(loss, cases[i]), /*directions=*/3, /*tolerance=*/1e-6, /*seed=*/i + 1);
+  }
+  for (const std::string &cpu : machineTargets())
+    for (bool fuse : {true, false}) {
+      StageOptions options;
+      (fuse ? options.with : options.without) = fuse ? with : allFusions;
+      const Program program(moduleOf(cases, cpu), options);
+      for (size_t i = 0; i < cases.size(); ++i) {
+        const std::string name = "step_" + std::to_string(i);
+        const Results actual = program.run(name, arguments[i]);
+        for (size_t r = 0; r < actual.size(); ++r)
+          expectClose(actual[r], truth[i][r], 1e-5, cases[i].name + (fuse ? ", fused" : ", unfused") + ", compiled for " + cpu + ", result " + std::to_string(r));
+      }
+    }
+}
+
+TEST(Attention, VariantsThatAreNotOursAreFused) {
+  for (int64_t length : {5, 33})
+    expectFusionKeepsResults(attentionVariants(length, 8), {}, {{"burin.attention", 1}, {"burin.attention_grad", 1}, {"burin.softmax", 0}});
+}
+
+TEST(Attention, BlocksOfKeysAndQueriesJoinSeamlessly) {
+  std::vector<OpCase> cases = {causalAttention({1, 2}, 129, 16), causalAttention({2}, 256, 8), plainAttention({2}, 65, 300, 16, 16),
+                               attentionVariants(129, 8)[0]};
+  expectFusionKeepsResults(cases, {}, {{"burin.attention", 1}, {"burin.softmax", 0}});
+}
+
+TEST(Attention, EveryPairOfOddLengths) {
+  for (int64_t queries : oddSizes) {
+    std::vector<OpCase> cases;
+    for (int64_t keys : oddSizes)
+      cases.push_back(plainAttention({2}, queries, keys, 5, 7));
+    cases.push_back(causalAttention({2}, queries, 13));
+    expectFusionKeepsResults(cases, {}, {{"burin.attention", 1}});
+  }
+}
+
+TEST(Attention, ScoresOfAnySizeStayFinite) {
+  std::vector<OpCase> cases = {causalAttention({2}, 17, 8), plainAttention({2}, 17, 33, 8, 8)};
+  for (OpCase &test : cases)
+    for (int operand : {0, 1})
+      test.operands[operand].lower = 20, test.operands[operand].upper = 40;
+  const mlir::OwningOpRef<mlir::ModuleOp> joint = jointOf(cases, {});
+  for (const std::string &cpu : machineTargets()) {
+    const Program program(moduleOf(cases, cpu));
+    for (size_t i = 0; i < cases.size(); ++i) {
+      mlir::func::FuncOp step = entry(*joint, "step_" + std::to_string(i));
+      for (const Values &result : program.run("step_" + std::to_string(i), drawAll(step, cases[i])))
+        for (double value : result.data)
+          ASSERT_TRUE(std::isfinite(value)) << cases[i].name << " on " << cpu;
+    }
+  }
+}
+
+OpCase gated(const std::string &name, const std::function<Tensor(Tensor)> &activation) {
+  return {.name = name,
+          .operands = {{.shape = {2, 7, 5}}, {.shape = {17, 5}}, {.shape = {17, 5}}, {.shape = {3, 17}}},
+          .build = [=](auto &in) {
+            const Matmul linear = {.transpose_b = true};
+            return matmul(mul(matmul(in[0], in[2], linear), activation(matmul(in[0], in[1], linear))), in[3], linear);
+          }};
+}
+
+TEST(Swiglu, KeptAndRecomputedProductsGiveTheSame) {
+  const std::vector<OpCase> cases = {gated("silu gate", [](Tensor x) { return silu(x); })};
+  // One product follows; backward, it has two and the gated layer four. Recomputing adds the two that are not kept.
+  expectFusionKeepsResults(cases, {}, {{"burin.swiglu", 1}, {"burin.matmul", 7}});
+  expectFusionKeepsResults(cases, {"burin-fuse-swiglu{recompute=true}"}, {{"burin.swiglu", 1}, {"burin.matmul", 9}});
+}
+
+TEST(Swiglu, OtherGatesStayChains) {
+  expectFusionKeepsResults({gated("squared relu gate",
+                                  [](Tensor x) {
+                                    const Tensor r = relu(x);
+                                    return mul(r, r);
+                                  }),
+                            gated("gelu gate", [](Tensor x) { return gelu(x); })},
+                           {}, {{"burin.swiglu", 0}});
+}
+
+TEST(LinearLoss, ChunksGiveTheWholeLossAndItsGradients) {
+  std::vector<OpCase> cases;
+  for (int64_t rows : {1, 3, 17})
+    cases.push_back({.name = std::to_string(rows) + " rows",
+                     .operands = {{.shape = {2, rows, 5}},
+                                  {.shape = {33, 5}},
+                                  {.shape = {2, rows}, .dtype = Dtype::i32, .lower = -1, .upper = 33}},
+                     .build = [](auto &in) { return cross_entropy(matmul(gelu(in[0]), in[1], {.transpose_b = true}), in[2]); }});
+  expectFusionKeepsResults(cases, {"burin-fuse-linear-loss{always=true}"}, {{"burin.linear_cross_entropy", 1}, {"burin.cross_entropy", 0}});
+}
+
+} // namespace
+} // namespace burin::test

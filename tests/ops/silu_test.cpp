@@ -1,0 +1,19 @@
+// silu: x * sigmoid(x), also far out on both sides.
+#include <cmath>
+
+#include "tests/ops/elementwise.h"
+
+namespace burin::test {
+
+static Results reference(const Call &call) {
+  return {elementwise(call.in(0), [](double x) { return x / (1 + std::exp(-x)); })};
+}
+
+static std::vector<OpCase> cases() {
+  return unaryCases([](Tensor x) { return silu(x); }) +
+         named("wide", unaryCases([](Tensor x) { return silu(x); }, {.lower = -60, .upper = 60}));
+}
+
+static const OpTest test("silu", reference, cases);
+
+} // namespace burin::test

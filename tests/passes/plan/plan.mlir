@@ -1,0 +1,33 @@
+// RUN: burin-opt %s --burin-plan | FileCheck %s
+
+// A chain of four values of 256 bytes: each lives from the group that makes it to the next one, so two places do.
+//   %a: groups 0-1, at 0.   %b: groups 1-2, at 256.   %c: groups 2-3, at 0 again.   %y is the output.
+// CHECK-LABEL: @chain
+// CHECK-SAME:    burin.bytes = array<i64: 0, 0, 0, 0, 512, 256, 256>
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 5, 4>, burin.offsets = array<i64: 0, 0>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4>, burin.offsets = array<i64: 0, 256>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4>, burin.offsets = array<i64: 256, 0>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 6>, burin.offsets = array<i64: 0, 0>}
+func.func @chain(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}) -> (tensor<8x8xf32> {burin.role = "output", burin.name = "y"}) attributes {burin.entry} {
+  %a = burin.group "rows" (%x) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %o = burin.exp %i : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %b = burin.group "rows" (%a) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %o = burin.exp %i : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %c = burin.group "rows" (%b) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %o = burin.exp %i : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %y = burin.group "rows" (%c) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %o = burin.exp %i : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  return %y : tensor<8x8xf32>
+}

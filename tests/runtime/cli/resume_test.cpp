@@ -1,0 +1,112 @@
+// A run that was interrupted and resumed is the run that never was interrupted: weights, moments, counters and log.
+#include <gtest/gtest.h>
+
+#include <csignal>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <thread>
+
+#include "store/safetensors.h"
+#include "support/program.h"
+
+namespace burin::test {
+namespace {
+
+using nlohmann::json;
+
+// The log without what a clock writes into it.
+std::vector<json> timelessLog(const std::string &out) {
+  std::vector<json> lines;
+  std::ifstream log(out + "/log.jsonl");
+  for (std::string line; std::getline(log, line);) {
+    json object = json::parse(line);
+    object.erase("ms");
+    object.erase("tokens_per_s");
+    object.erase("checkpoint");
+    lines.push_back(object);
+  }
+  return lines;
+}
+
+struct ResumeTest : testing::Test {
+  Folder folder;
+  std::string data = folder.write("text", sampleText(5000));
+  std::string whole = folder.file("whole"), parts = folder.file("parts");
+
+  std::vector<std::string> arguments(const std::string &out, std::vector<std::string> extra = {}) {
+    std::vector<std::string> result = {
+        "train", "--data",       data, "--out",  out, "--steps",      "30", "--lr",      "0.05", "--accumulate",
+        "2",     "--eval-every", "8",  "--seed", "5", "--save-every", "4",  "--threads", "1"};
+    result.insert(result.end(), extra.begin(), extra.end());
+    return result;
+  }
+
+  void expectSameRuns() {
+    EXPECT_TRUE(readFile(whole + "/checkpoint.safetensors") == readFile(parts + "/checkpoint.safetensors"));
+    EXPECT_EQ(timelessLog(whole), timelessLog(parts));
+    EXPECT_EQ(timelessLog(parts).size(), 1u + 30 + 3 + 1);
+  }
+};
+
+TEST_F(ResumeTest, StoppedRunContinuesToTheSameBits) {
+  ASSERT_EQ(run(TOY, arguments(whole)).code, 0);
+  Result stopped = run(TOY, arguments(parts, {"--stop-after", "7"}));
+  ASSERT_EQ(stopped.code, 0) << stopped.err;
+  EXPECT_NE(stopped.out.find("stopped after step 7"), std::string::npos);
+  // The second part names nothing but the folder, and uses another number of threads.
+  Result again = run(TOY, {"train", "--resume", "--out", parts, "--stop-after", "16", "--threads", "3"});
+  ASSERT_EQ(again.code, 0) << again.err;
+  ASSERT_EQ(run(TOY, {"train", "--resume", "--out", parts, "--threads", "1"}).code, 0);
+  expectSameRuns();
+}
+
+// What a killed run logged after its last checkpoint happens again and is logged once.
+TEST_F(ResumeTest, KilledRunContinuesToTheSameBits) {
+  ASSERT_EQ(run(TOY, arguments(whole)).code, 0);
+  for (int kills = 0; kills < 3;) {
+    bool fresh = !std::ifstream(parts + "/checkpoint.safetensors").good();
+    Program program(TOY, fresh ? arguments(parts) : std::vector<std::string>{"train", "--resume", "--out", parts});
+    std::string goal = "step " + std::to_string(6 + 7 * kills) + "/30";
+    bool reached = false;
+    for (int wait = 0; wait < 2000 && !reached; ++wait) {
+      reached = program.out().find(goal) != std::string::npos;
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    ASSERT_TRUE(reached) << program.out();
+    program.signal(SIGKILL);
+    program.wait();
+    ++kills;
+  }
+  std::ofstream(parts + "/log.jsonl", std::ios::app) << "{\"event\":\"step\",\"st"; // a torn line
+  ASSERT_EQ(run(TOY, {"train", "--resume", "--out", parts, "--threads", "1"}).code, 0);
+  expectSameRuns();
+}
+
+TEST_F(ResumeTest, FinishedRunResumesToItsSummary) {
+  ASSERT_EQ(run(TOY, arguments(whole)).code, 0);
+  std::vector<json> before = timelessLog(whole);
+  Result result = run(TOY, {"train", "--resume", "--out", whole});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("validation loss"), std::string::npos);
+  EXPECT_EQ(timelessLog(whole), before);
+}
+
+TEST_F(ResumeTest, OtherOptionsAreSaidAndOtherTextIsRefused) {
+  ASSERT_EQ(run(TOY, arguments(parts, {"--stop-after", "7"})).code, 0);
+  std::string other = folder.write("other", sampleText(5001));
+  Result refused = run(TOY, {"train", "--resume", "--out", parts, "--data", other});
+  EXPECT_EQ(refused.code, 1);
+  EXPECT_NE(
+      refused.err.find("is not the text that the run in " + parts + " was trained on (5001 bytes now, 5000 then)"),
+      std::string::npos)
+      << refused.err;
+  Result shorter = run(TOY, {"train", "--resume", "--out", parts, "--steps", "5"});
+  EXPECT_EQ(shorter.code, 1);
+  EXPECT_NE(shorter.err.find("is at step 7, beyond the 5 steps of this run"), std::string::npos) << shorter.err;
+  Result longer = run(TOY, {"train", "--resume", "--out", parts, "--steps", "9"});
+  EXPECT_EQ(longer.code, 0) << longer.err;
+  EXPECT_NE(longer.err.find("note: --steps is now 9, the run began with 30"), std::string::npos) << longer.err;
+}
+
+} // namespace
+} // namespace burin::test
