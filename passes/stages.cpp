@@ -29,7 +29,8 @@ LogicalResult checkNamed(ModuleOp module) {
     for (Operation &op : entry.getBody().front().without_terminator()) {
       if (op.getDialect() != entry->getContext()->getLoadedDialect("burin") || isa<GroupOp, LaunchOp>(op))
         return broken(&op) << "'" << op.getName() << "' is no model op";
-      if (isa<UnknownLoc>(op.getLoc()))
+      // What grad/ adds for the entry itself (scaling, accumulating) has the entry's place.
+      if (isa<UnknownLoc>(op.getLoc()) && op.getLoc() != entry.getLoc())
         return broken(&op) << "has no place in the model";
     }
     return success();

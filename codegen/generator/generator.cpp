@@ -39,7 +39,7 @@ cl::opt<std::string> folder("out", cl::desc("the folder to write to (default: .)
 cl::opt<std::string> sourceRoot("source-root", cl::desc("places below this folder are written relative to it"), cl::value_desc("folder"),
                                 cl::ZeroOrMore, cl::cat(category));
 cl::opt<bool> writeStages("stages", cl::desc("also write the IR after every stage"), cl::ZeroOrMore, cl::cat(category));
-cl::opt<std::string> stopAfter("stop-after", cl::desc("run no stage after this one and write no object"), cl::value_desc("stage"),
+cl::opt<std::string> stopAfter("to-stage", cl::desc("run no stage after this one and write no object"), cl::value_desc("stage"),
                                cl::ZeroOrMore, cl::cat(category));
 cl::list<std::string> without("without", cl::desc("leave out an optimising pass"), cl::value_desc("pass"), cl::ZeroOrMore, cl::cat(category));
 cl::list<std::string> with("with", cl::desc("run a pass with options: 'burin-fuse-linear-loss{always=true}'"), cl::value_desc("pass"),

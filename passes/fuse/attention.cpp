@@ -119,16 +119,13 @@ public:
         return "the scores have a second reader";
     if (hasOtherReader(scores))
       return "the scores have a second reader";
-    // Extras broadcast to the softmax's input. Before a reshape of the heads they would mean other heads.
-    const bool reshapes = llvm::any_of(work, keepsMatrices);
-    for (Value extra : extras) {
-      ArrayRef<int64_t> sizes = sizesOf(extra);
-      const bool hasHeads = sizes.size() > 2 && llvm::any_of(sizes.drop_back(2), [](int64_t size) { return size != 1; });
-      if (reshapes && (hasHeads || int64_t(sizes.size()) > softmax.getType().getRank()))
+    // Extras broadcast to the softmax's input; before a reshape of the heads they would mean other heads.
+    for (Operation *op : work)
+      if (keepsMatrices(op) && op->getOperand(0).getType() != op->getResult(0).getType() && readsHeads(op->getOperand(0)))
         return "the heads are reshaped between the scores and the softmax";
+    for (Value extra : extras)
       if (getElementTypeOrSelf(extra).isF32() && isLearned(extra))
         return "a learned tensor enters between the scores and the softmax";
-    }
     return {};
   }
 
@@ -242,6 +239,17 @@ private:
         return why;
     work.insert(op);
     return {};
+  }
+
+  // Whether work up to `value` reads extras that differ from head to head.
+  bool readsHeads(Value value) {
+    if (extras.contains(value)) {
+      ArrayRef<int64_t> sizes = sizesOf(value);
+      return sizes.size() > 2 && (llvm::any_of(sizes.drop_back(2), [](int64_t size) { return size != 1; }) ||
+                                  int64_t(sizes.size()) > softmax.getType().getRank());
+    }
+    Operation *op = value.getDefiningOp();
+    return op && op != scores && llvm::any_of(op->getOperands(), [&](Value operand) { return readsHeads(operand); });
   }
 
   bool hasOtherReader(Operation *op) {

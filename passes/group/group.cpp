@@ -224,10 +224,9 @@ private:
     for (int group : order) {
       if (closesCycle(op, group) || readsThroughView(op, group))
         continue;
-      // Products that meet in this op are computed side by side, tile by tile (gate and up, the three gradients at the input of q, k and v).
+      // What meets in this op is computed side by side, tile by tile: gate and up, the three gradients at the input of q, k and v, both halves of a rotation.
       for (int other : order)
-        if (other != group && groups[other].kind == "contraction" && groups[group].kind == "contraction" && canMerge(group, other) &&
-            !closesCycle(op, other, group))
+        if (other != group && canMerge(group, other) && !closesCycle(op, other, group) && !readsThroughView(op, other))
           merge(other, group);
       return group;
     }
@@ -250,9 +249,10 @@ private:
   }
 
   // A reduction over the columns of products needs whole rows of every product in cache at once.
-  bool wholeRowsFit(const Members &group) const {
+  bool wholeRowsFit(const Members &group, const Members *joined = nullptr) const {
     constexpr int64_t rows = 32;
-    int64_t products = llvm::count_if(group.ops, [](Operation *op) { return isa<ProductOp>(op); });
+    auto isProduct = [](Operation *op) { return isa<ProductOp>(op); };
+    int64_t products = llvm::count_if(group.ops, isProduct) + (joined ? llvm::count_if(joined->ops, isProduct) : 0);
     return group.space.back() * rows * 4 * (products + 1) <= target.getL2() / 2;
   }
 
@@ -283,7 +283,12 @@ private:
 
   bool canMerge(int x, int y) const {
     llvm::DenseSet<int> seenX, seenY;
-    return groups[x].space == groups[y].space && !dependsOn(x, y, seenX) && !dependsOn(y, x, seenY);
+    // A group of rows may follow products; whether whole rows fit has then to be asked again.
+    if (groups[x].space != groups[y].space || (groups[y].kind == "contraction" && groups[x].kind != "contraction"))
+      return false;
+    if (groups[x].kind == "contraction" && (hasStatistics(groups[x]) || hasStatistics(groups[y])) && !wholeRowsFit(groups[x], &groups[y]))
+      return false;
+    return !dependsOn(x, y, seenX) && !dependsOn(y, x, seenY);
   }
 
   void merge(int from, int to) {
@@ -365,13 +370,10 @@ private:
   // Whether every view between the two can be undone, so that readers of the value itself can be written in terms of the candidate.
   bool undone(Value candidate, Value value) const {
     return llvm::all_of(viewsBetween(candidate, value), [](Operation *view) {
-      OpBuilder b(view);
-      Value back = cast<View>(view).undo(b, view->getResult(0));
-      if (!back)
-        return false;
-      if (auto *made = back.getDefiningOp(); made && made->use_empty())
-        made->erase();
-      return true;
+      Block attempt;
+      OpBuilder b(view->getContext());
+      b.setInsertionPointToStart(&attempt);
+      return bool(cast<View>(view).undo(b, view->getResult(0)));
     });
   }
 
@@ -478,9 +480,11 @@ private:
       buildGroup(b, groups[index], index, memory);
     for (OpOperand &result : terminator->getOpOperands())
       result.set(memory.lookup(result.get()));
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body.without_terminator())))
+    for (Operation *op = terminator->getPrevNode(), *before; op; op = before) {
+      before = op->getPrevNode();
       if (!isa<GroupOp>(op))
-        op.erase();
+        op->erase();
+    }
     return success();
   }
 
@@ -512,8 +516,10 @@ private:
     std::function<Value(Value)> bring = [&](Value value) -> Value {
       if (Value known = map.lookupOrNull(value))
         return known;
-      if (Value known = map.lookupOrNull(memory.lookup(value)))
+      if (Value known = map.lookupOrNull(memory.lookup(value))) {
+        map.map(value, known);
         return known;
+      }
       Operation *op = value.getDefiningOp();
       if (op && isa<View>(op)) {
         bring(op->getOperand(0));

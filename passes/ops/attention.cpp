@@ -386,7 +386,8 @@ static void buildDerivative(Region &score, Region &derivative) {
     auto differentiable = dyn_cast<Differentiable>(op);
     if (!gradient || !differentiable)
       continue;
-    AdjointBuilder adjoint{b, op->getLoc(), [&](Value operand) { return fromScore.contains(operand); }};
+    auto needs = [&](Value operand) { return fromScore.contains(operand); };
+    AdjointBuilder adjoint{b, op->getLoc(), needs};
     SmallVector<Value> operandGradients(op->getNumOperands());
     differentiable.adjoint(adjoint, gradient, operandGradients);
     for (auto [operand, more] : llvm::zip(op->getOperands(), operandGradients)) {
@@ -400,9 +401,11 @@ static void buildDerivative(Region &score, Region &derivative) {
   if (!result)
     result = ConstantOp::create(b, loc, 0.0);
   yield->setOperand(0, result);
-  for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
-    if (op.use_empty())
-      op.erase();
+  for (Operation *op = yield->getPrevNode(), *before; op; op = before) {
+    before = op->getPrevNode();
+    if (op->use_empty())
+      op->erase();
+  }
 }
 
 // The statistics are functions of q and k too, but nothing else than the gradient reads them.

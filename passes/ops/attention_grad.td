@@ -14,11 +14,11 @@ def Burin_AttentionGradOp
     ```mlir
     %dq, %dk, %dv = burin.attention_grad %q, %k, %v, %out, %maximum, %rsum, %dout : (tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<16xf32>, tensor<16xf32>, tensor<16x8xf32>) -> (tensor<16x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>) {
     ^bb0(%score: tensor<f32>):
-      %scaled = burin.scale %score by 0.5 : tensor<f32>
+      %scaled = burin.scale %score by 5.000000e-01 : tensor<f32>
       burin.yield %scaled : tensor<f32>
     }, {
     ^bb0(%score: tensor<f32>, %dz: tensor<f32>):
-      %ds = burin.scale %dz by 0.5 : tensor<f32>
+      %ds = burin.scale %dz by 5.000000e-01 : tensor<f32>
       burin.yield %ds : tensor<f32>
     }
     ```

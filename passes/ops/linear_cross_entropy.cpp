@@ -45,7 +45,8 @@ SmallVector<Value> LinearCrossEntropyOp::expand(OpBuilder &b) {
   const Location loc = getLoc();
   const int64_t rows = getX().getType().getDimSize(0), chunks = getChunks();
   const bool needsX = !getDx().use_empty(), needsW = !getDw().use_empty();
-  AdjointBuilder adjoint{b, loc, [&](Value) { return true; }};
+  auto needs = [](Value) { return true; };
+  AdjointBuilder adjoint{b, loc, needs};
   auto sum = [&](Value x, Value y) { return x ? adjoint.make<AddOp>(x, y) : y; };
   Value loss, dw;
   SmallVector<Value> dx;
@@ -63,7 +64,8 @@ SmallVector<Value> LinearCrossEntropyOp::expand(OpBuilder &b) {
       continue;
     SmallVector<Value> toLoss(2), toProduct(2);
     chunkLoss.adjoint(adjoint, adjoint.make<ConstantOp>(1.0), toLoss);
-    AdjointBuilder needed{b, loc, [&](Value operand) { return operand == x ? needsX : needsW; }};
+    auto needs = [&](Value operand) { return operand == x ? needsX : needsW; };
+    AdjointBuilder needed{b, loc, needs};
     logits.adjoint(needed, toLoss[0], toProduct);
     if (needsX)
       dx.push_back(toProduct[0]);

@@ -56,7 +56,8 @@ void SwigluOp::adjoint(AdjointBuilder &b, ValueRange resultGradients, MutableArr
   if (Value dy = resultGradients[0]) {
     auto silu = SiluOp::create(b.b, b.loc, gate);
     dup = sum(dup, b.make<MulOp>(dy, again(silu)));
-    AdjointBuilder all{b.b, b.loc, [](Value) { return true; }};
+    auto needs = [](Value) { return true; };
+    AdjointBuilder all{b.b, b.loc, needs};
     Value slope;
     silu.adjoint(all, b.make<MulOp>(dy, up), slope);
     dgate = sum(dgate, slope);

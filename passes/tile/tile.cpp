@@ -35,16 +35,14 @@ std::string describe(GroupOp group) {
   return llvm::join(words, " + ");
 }
 
-// Everything that decides what a kernel computes, as text: equal texts, equal kernels.
+// Everything that decides what a kernel computes, as text: equal texts, equal kernels. Names of values are local to the body; where the tensors lie does not count.
 std::string identityOf(GroupOp group) {
   std::string text = group.getKind().str();
   llvm::raw_string_ostream out(text);
-  llvm::interleaveComma(group.getInputs().getTypes(), out);
-  AsmState names(group.getOperation());
-  for (Operation &op : group.getBody().front()) {
-    op.print(out, names);
-    out << '\n';
-  }
+  llvm::interleaveComma(group->getOperandTypes(), out);
+  out << " -> ";
+  llvm::interleaveComma(group->getResultTypes(), out);
+  group.getBody().front().print(out);
   return text;
 }
 
@@ -101,8 +99,8 @@ struct TilePass : impl::TileBase<TilePass> {
   LogicalResult launch(func::FuncOp entry) {
     OpBuilder b(entry.getContext());
     Block &body = entry.getBody().front();
-    for (Operation &op : llvm::make_early_inc_range(body.without_terminator())) {
-      auto group = cast<GroupOp>(op);
+    auto groups = llvm::to_vector(body.getOps<GroupOp>());
+    for (GroupOp group : groups) {
       auto kernel = kernelFor(group);
       if (failed(kernel))
         return failure();
@@ -114,9 +112,8 @@ struct TilePass : impl::TileBase<TilePass> {
     }
     describeBorder(entry);
     body.getTerminator()->setOperands({});
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(body.without_terminator())))
-      if (isa<GroupOp>(op))
-        op.erase();
+    for (GroupOp group : llvm::reverse(groups))
+      group->erase();
     body.eraseArguments(0, body.getNumArguments());
     entry.setFunctionType(FunctionType::get(entry.getContext(), {}, {}));
     entry.removeArgAttrsAttr();

@@ -5,12 +5,8 @@
 
 namespace burin::test {
 
-inline std::string shapeName(const Shape &shape) {
-  std::string name;
-  for (int64_t size : shape)
-    name += (name.empty() ? "" : "x") + std::to_string(size);
-  return name.empty() ? "scalar" : name;
-}
+// "3x17", "scalar"
+std::string shapeName(const Shape &shape);
 
 // How an operand is drawn.
 struct Draw {
@@ -18,56 +14,16 @@ struct Draw {
   Dtype dtype = Dtype::f32;
 };
 
-inline OpOperand drawn(const Shape &shape, const Draw &draw) {
-  return {.shape = shape, .dtype = draw.dtype, .lower = draw.lower, .upper = draw.upper};
-}
+OpOperand drawn(const Shape &shape, const Draw &draw);
 
-inline std::vector<OpCase> unaryCases(const std::function<Tensor(Tensor)> &op, const Draw &x = {},
-                                      bool differentiable = true) {
-  std::vector<Shape> shapes = {{}, {31}, {2, 3, 5, 7}};
-  for (int64_t n : oddSizes)
-    shapes.push_back({3, n});
-  std::vector<OpCase> cases;
-  for (const Shape &shape : shapes)
-    cases.push_back({.name = shapeName(shape),
-                     .operands = {drawn(shape, x)},
-                     .build = [=](auto &in) { return op(in[0]); },
-                     .differentiable = differentiable});
-  return cases;
-}
+std::vector<OpCase> unaryCases(const std::function<Tensor(Tensor)> &op, const Draw &x = {}, bool differentiable = true);
+std::vector<OpCase> binaryCases(const std::function<Tensor(Tensor, Tensor)> &op, const Draw &x = {}, const Draw &y = {},
+                                bool differentiable = true);
 
-inline std::vector<OpCase> binaryCases(const std::function<Tensor(Tensor, Tensor)> &op, const Draw &x = {},
-                                       const Draw &y = {}, bool differentiable = true) {
-  std::vector<std::pair<Shape, Shape>> shapes = {
-      {{}, {}},           {{31}, {31}}, {{2, 3, 1, 5}, {3, 7, 1}}, {{2, 3, 5, 7}, {2, 1, 5, 1}},
-      {{17, 1}, {1, 13}}, {{}, {3, 17}}};
-  for (int64_t n : oddSizes) {
-    shapes.push_back({{3, n}, {3, n}});
-    shapes.push_back({{5, n}, {n}});
-    shapes.push_back({{5, n}, {5, 1}});
-    shapes.push_back({{1, n}, {5, n}});
-  }
-  std::vector<OpCase> cases;
-  for (const auto &[a, b] : shapes)
-    cases.push_back({.name = shapeName(a) + " and " + shapeName(b),
-                     .operands = {drawn(a, x), drawn(b, y)},
-                     .build = [=](auto &in) { return op(in[0], in[1]); },
-                     .differentiable = differentiable});
-  return cases;
-}
-
-// Appended to the cases of one kind: those of another.
-inline std::vector<OpCase> operator+(std::vector<OpCase> a, std::vector<OpCase> b) {
-  for (OpCase &test : b)
-    a.push_back(std::move(test));
-  return a;
-}
+// Both lists, one after the other.
+std::vector<OpCase> operator+(std::vector<OpCase> a, std::vector<OpCase> b);
 
 // The same cases under names that tell them apart.
-inline std::vector<OpCase> named(const std::string &prefix, std::vector<OpCase> cases) {
-  for (OpCase &test : cases)
-    test.name = prefix + " " + test.name;
-  return cases;
-}
+std::vector<OpCase> named(const std::string &prefix, std::vector<OpCase> cases);
 
 } // namespace burin::test

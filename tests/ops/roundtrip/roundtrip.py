@@ -52,18 +52,20 @@ def function(name, lines):
 
 
 def normalised(text):
-    """Values renamed in order of appearance, so that only their structure counts."""
-    names = {}
-    counter = itertools.count()
+    """Values numbered in order of definition, so that only structure counts; sibling regions may use a name twice."""
+    names, counter = {}, itertools.count()
 
-    def rename(match):
-        base = match[0].split("#")[0].split(":")[0]
-        if base not in names:
-            names[base] = f"%{next(counter)}"
-        return names[base]
+    def define(match):
+        names[match[0]] = f"%{next(counter)}"
+        return match[0]
 
-    text = re.sub(r"[%^]\w+", rename, text)
-    return [" ".join(line.split()) for line in text.strip().split("\n")]
+    lines = []
+    for line in text.strip().split("\n"):
+        head = re.match(r"\s*(%[\w, %:]* = |\^\w+\(.*\):)?", line)[0]
+        used = re.sub(r"%\w+", lambda match: names.get(match[0], match[0]), line[len(head) :])
+        re.sub(r"%\w+", define, head)
+        lines.append(" ".join((re.sub(r"%\w+", lambda match: names[match[0]], head) + used).split()))
+    return lines
 
 
 def run(tool, text):
@@ -96,10 +98,13 @@ def main():
         raise SystemExit(f"printed once:\n{once}\nprinted again:\n{twice}")
     failures = 0
     for name, lines in found.items():
-        # Names of results are counted alike: `%a, %b` in examples, `%0:2` where they are printed.
-        shown = normalised("\n".join([lines[0].split(" = ", 1)[1]] + lines[1:]))
-        printed = body_of(name, once).strip("\n").split("\n")
-        printed = normalised("\n".join([printed[0].split(" = ", 1)[1]] + printed[1:]))
+        # Names of operands and results differ, and so does how several results are written: only what follows counts.
+        def comparable(text):
+            first, *rest = text.strip("\n").split("\n")
+            first = re.sub(r"%\w+", "%", first.split(" = ", 1)[1])
+            return [" ".join(first.split())] + (normalised("\n".join(rest)) if rest else [])
+
+        shown, printed = comparable("\n".join(lines)), comparable(body_of(name, once))
         if shown != printed:
             failures += 1
             print(f"{name}: the example reads\n  {shown}\nbut is printed\n  {printed}", file=sys.stderr)

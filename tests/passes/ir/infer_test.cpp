@@ -38,7 +38,7 @@ TEST(Infer, ShapeErrorsAreThoseOfTheDsl) {
        "shapes broadcast only where dimensions, aligned at the last, are equal or 1: a is [8, 16], b is [8]"},
       {"%x: tensor<8x16xf32>, %g: tensor<8xf32>",
        "%y = burin.rms_norm %x, %g eps 1.0e-5 : tensor<8x16xf32>, tensor<8xf32>",
-       "gain must be a vector as long as the input's last dimension: x is [8, 16], gain is [8]"},
+       "the gain must be a vector as long as the last dimension of x: x is [8, 16], gain is [8]"},
       {"%x: tensor<8x16xf32>", "%y = burin.reshape %x to [3, 5] : tensor<8x16xf32>",
        "a reshape must keep the number of elements: x is [8, 16], shape is [3, 5]"},
       {"%x: tensor<8x16xf32>", "%y = burin.transpose %x by [0, 0] : tensor<8x16xf32>",
