@@ -1,8 +1,8 @@
 #include "graph_text.h"
 
-#include <filesystem>
-
+#include "llvm/Support/Format.h"
 #include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace burin {
 
@@ -12,6 +12,12 @@ static std::string relativePlace(const Place &place, const std::string &sourceRo
   if (!root.empty() && file.substr(0, root.size()) == root)
     file.remove_prefix(root.size());
   return std::string(file) + ":" + std::to_string(place.line);
+}
+
+static std::string shortest(double value) {
+  std::string text;
+  llvm::raw_string_ostream(text) << llvm::format("%g", value);
+  return text;
 }
 
 static std::string attributesText(const Node &node) {
@@ -24,7 +30,7 @@ static std::string attributesText(const Node &node) {
       text += std::to_string(attribute.integer);
       break;
     case Attribute::Kind::real:
-      text += llvm::formatv("{0}", attribute.real).str();
+      text += shortest(attribute.real);
       break;
     case Attribute::Kind::boolean:
       text += attribute.integer ? "true" : "false";
