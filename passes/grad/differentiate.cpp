@@ -1,6 +1,7 @@
 // Reverse-mode differentiation on the IR: walks an entry backwards and lets each op build its own adjoint. Knows no op.
 #include "passes/grad/sums.h"
 #include "passes/ir/burin.h"
+#include "passes/ir/origin.h"
 #include "passes/ir/place.h"
 #include "passes/passes.h"
 #include "llvm/ADT/DenseMap.h"
@@ -128,9 +129,12 @@ private:
     if (!differentiable)
       return op->emitError() << "'" << op->getName().stripDialect()
                              << "' has no derivative but lies between a parameter and the loss: " << pathThrough(op);
+    Origin origin(op);
+    b.setListener(&origin);
     AdjointBuilder builder{b, op->getLoc(), isActive};
     llvm::SmallVector<Value> operandGradients(op->getNumOperands());
     differentiable.adjoint(builder, resultGradients, operandGradients);
+    b.setListener(nullptr);
     for (auto [operand, gradient] : llvm::zip(op->getOperands(), operandGradients)) {
       if (!gradient || !isActive(operand))
         continue;

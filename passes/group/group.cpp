@@ -75,6 +75,7 @@ public:
     separateResults();
     packRightSides();
     pullIntoColumns();
+    findBackward();
     assign(joinedCount);
     settleStorage();
     if (failed(build()))
@@ -152,10 +153,25 @@ private:
 
   // ---- which ops go together --------------------------------------------------------------------------------------------------
 
-  void assign(Pass::Statistic &joined) {
+  // The backward part starts after the last op of the forward part's results.
+  void findBackward() {
     int position = 0;
-    for (Operation &op : entry.getBody().front().without_terminator()) {
+    for (Operation &op : entry.getBody().front())
       positions[&op] = position++;
+    bool differentiates = false;
+    int last = -1;
+    for (OpOperand &result : entry.getBody().front().getTerminator()->getOpOperands()) {
+      auto role = entry.getResultAttrOfType<StringAttr>(result.getOperandNumber(), "burin.role");
+      differentiates |= role.getValue() == "gradient";
+      if (auto *maker = result.get().getDefiningOp(); maker && role.getValue() == "output")
+        last = std::max(last, positions[maker]);
+    }
+    if (differentiates)
+      backward = last + 1;
+  }
+
+  void assign(Pass::Statistic &joined) {
+    for (Operation &op : entry.getBody().front().without_terminator()) {
       if (isa<View>(op) || isConstant(&op) || isPulled.contains(&op))
         continue;
       int group = place(&op);
@@ -235,6 +251,9 @@ private:
 
   bool canHost(const Members &group, Operation *op, const Space &space) const {
     if (group.kind != "rows" && group.kind != "contraction")
+      return false;
+    // What only the backward part needs is computed there, from values that are kept anyway.
+    if (positions.lookup(op) >= backward && group.last < backward)
       return false;
     // Statistics of the rows (one value a row) ride along.
     if (space != group.space && !(isa<Elementwise>(op) && space == statisticsOf(group.space) && hasStatistics(group)))
@@ -429,7 +448,7 @@ private:
 
   // ---- writing the groups -----------------------------------------------------------------------------------------------------
 
-  // Groups in an order in which each follows what it reads; among those that may go next, the one whose last op came first.
+  // Groups in an order in which each follows what it reads; among those that may go next, the one whose first op came first.
   FailureOr<SmallVector<int>> inOrder() {
     SmallVector<int> live;
     for (int group = 0, count = groups.size(); group < count; ++group)
@@ -447,7 +466,7 @@ private:
       for (int maker : on[group])
         readers[maker].push_back(group);
     }
-    auto later = [&](int x, int y) { return std::pair(groups[x].last, x) > std::pair(groups[y].last, y); };
+    auto later = [&](int x, int y) { return std::pair(groups[x].first, x) > std::pair(groups[y].first, y); };
     std::priority_queue<int, std::vector<int>, decltype(later)> ready(later);
     for (int group : live)
       if (waiting[group] == 0)
@@ -557,6 +576,7 @@ private:
   TargetAttr target;
   std::vector<Members> groups;
   DenseMap<Operation *, int> groupOf, positions;
+  int backward = std::numeric_limits<int>::max();  // position of the first op of the backward part
   DenseMap<Operation *, SmallVector<Operation *>> pulled;  // reduction over columns -> the element-wise ops computed on its way
   llvm::DenseSet<Operation *> isPulled;
   DenseMap<Value, Value> storage;

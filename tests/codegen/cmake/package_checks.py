@@ -70,6 +70,11 @@ def command_line(arguments):
         ("--dtype=bf16",): r"error: --dtype bf16 is not supported yet: activations are stored in f32\n",
         ("--stop-after=fuse",): r"error: there is no stage 'fuse'\n",
         ("--without=burin-none",): r"error: no stage runs a pass 'burin-none'\n",
+        ("--fast",): r"error: unknown option '--fast'; --help lists them\n",
+        ("fast",): r"error: unknown option 'fast'; --help lists them\n",
+        ("--batch=two",): r"error: --batch takes a number, not 'two'\n",
+        ("--stages=yes",): r"error: --stages takes no value\n",
+        ("--without",): r"error: --without needs a value: PASS\n",
         ("--out=/dev/null/x",): r"error: cannot create '/dev/null/x': .*\n",
     }
     with tempfile.TemporaryDirectory() as folder:
