@@ -34,12 +34,12 @@ struct Stage {
 std::vector<Stage> stages();
 
 struct StageOptions {
-  std::string startAfter;            // skip the stages up to and including this one: a dump is being continued
-  std::string stopAfter;             // run no stage after this one
-  std::vector<std::string> without;  // names of optional passes to leave out, e.g. "burin-fuse-attention"
-  std::vector<std::string> with;     // pass options: "burin-fuse-linear-loss{always=true}" replaces the pass's entry in its stage
+  std::string startAfter = {};            // skip the stages up to and including this one: a dump is being continued
+  std::string stopAfter = {};             // run no stage after this one
+  std::vector<std::string> without = {};  // names of optional passes to leave out, e.g. "burin-fuse-attention"
+  std::vector<std::string> with = {};     // pass options: "burin-fuse-linear-loss{always=true}" replaces the pass's entry in its stage
   // Called when a stage's promise has been checked.
-  std::function<void(const Stage &, mlir::ModuleOp)> onStage;
+  std::function<void(const Stage &, mlir::ModuleOp)> onStage = {};
 };
 
 // Fails with a diagnostic when a pass fails, when a promise is broken ("internal error"), or when an option names no stage or pass.

@@ -38,7 +38,7 @@ struct Operand {
 };
 
 // A run of lanes: starts `offset` after the counter of the loop over blocks.
-struct Block {
+struct LaneBlock {
   int64_t offset, active;
 };
 
@@ -78,7 +78,7 @@ private:
 
   // While emitting: where each loop stands, the blocks and rows at hand, and operands loaded so far ([row][block]).
   SmallVector<Value> counters;
-  SmallVector<Block> blocks{{0, 1}};
+  SmallVector<LaneBlock> blocks{{0, 1}};
   int64_t rows = 1;
   SmallVector<SmallVector<Value>> loaded;
 
@@ -302,7 +302,7 @@ private:
 
   // ---- memory -----------------------------------------------------------------------------------------------------------------
 
-  Value address(const Operand &operand, int64_t r, const Block &block) {
+  Value address(const Operand &operand, int64_t r, const LaneBlock &block) {
     Value at = operand.tile.offset;
     int64_t constant = 0;
     for (size_t loop : order)
@@ -533,7 +533,7 @@ private:
     return (has(output, row) ? r : 0) * partial + u;
   }
 
-  void emitOp(Operation &inner, IRMapping &values, int64_t r, const Block &block) {
+  void emitOp(Operation &inner, IRMapping &values, int64_t r, const LaneBlock &block) {
     if (auto index = dyn_cast<linalg::IndexOp>(inner)) {
       values.map(index.getResult(), loopIndex(loopOf[index.getDim()], r, block));
       return;
@@ -560,7 +560,7 @@ private:
     values.map(inner.getResults(), b.create(state)->getResults());
   }
 
-  Value loopIndex(int64_t loop, int64_t r, const Block &block) {
+  Value loopIndex(int64_t loop, int64_t r, const LaneBlock &block) {
     if (loop < 0)
       return e.index(0);
     if (loop != lane)

@@ -1,4 +1,6 @@
 // cross_entropy: the sum of the losses of all rows whose target is not -1.
+#include <limits>
+
 #include "ops/cross_entropy.h"
 #include "passes/ir/infer.h"
 #include "passes/ops/add.h"

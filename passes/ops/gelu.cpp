@@ -1,4 +1,6 @@
 // gelu: x times the normal distribution function, by the error function or in its tanh form.
+#include <cmath>
+
 #include "ops/gelu.h"
 #include "passes/ir/infer.h"
 #include "passes/ops/gelu.h"

@@ -1,6 +1,8 @@
 // gelu_slope: the derivative of gelu, one op because its parts have no other use.
-#include "passes/ops/gelu_slope.h"
+#include <cmath>
+
 #include "passes/ir/infer.h"
+#include "passes/ops/gelu_slope.h"
 #include "passes/ops/scalar.h"
 
 using namespace mlir;

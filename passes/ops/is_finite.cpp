@@ -1,4 +1,6 @@
 // is_finite: 1 where x is neither infinite nor NaN.
+#include <limits>
+
 #include "ops/is_finite.h"
 #include "passes/ir/infer.h"
 #include "passes/ops/is_finite.h"

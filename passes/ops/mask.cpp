@@ -1,4 +1,6 @@
 // mask: scores, minus infinity where they are hidden.
+#include <limits>
+
 #include "ops/mask.h"
 #include "passes/ir/infer.h"
 #include "passes/ops/constant.h"

@@ -1,4 +1,6 @@
 // reduce_max: the maximum over some dimensions.
+#include <limits>
+
 #include "ops/reduce_max.h"
 #include "passes/ir/infer.h"
 #include "passes/ops/div.h"

@@ -1,6 +1,8 @@
 // rope_table: cosines or signed sines of the angles of rope.
-#include "passes/ops/rope_table.h"
+#include <cmath>
+
 #include "passes/ir/infer.h"
+#include "passes/ops/rope_table.h"
 #include "passes/ops/scalar.h"
 
 using namespace mlir;

@@ -1,4 +1,6 @@
 // softmax: exponentials of each row, as shares of their sum.
+#include <limits>
+
 #include "ops/softmax.h"
 #include "passes/ir/infer.h"
 #include "passes/ops/constant.h"

@@ -27,12 +27,10 @@ int dispatch(const burin_model &model, int argc, char **argv) {
   checkModel(model);
   CLI::App app(fmt::format("{}: a language model compiled by Burin ({}, for {})", model.name, model.dtype, model.cpu),
                model.name);
-  app.require_subcommand(1);
+  app.require_subcommand(0, 1);
   std::vector<Action> actions = {addTrain(app, model), addEval(app, model), addGenerate(app, model),
                                  addInfo(app, model), addBench(app, model)};
   const std::vector<CLI::App *> commands = app.get_subcommands([](CLI::App *) { return true; });
-  for (CLI::App *command : commands)
-    command->option_defaults()->always_capture_default();
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success &help) {
@@ -43,7 +41,7 @@ int dispatch(const burin_model &model, int argc, char **argv) {
   for (size_t i = 0; i < commands.size(); ++i)
     if (commands[i]->parsed())
       return actions[i]();
-  return 0;
+  throw UsageError("a command is required: train, eval, generate, info or bench; --help explains each");
 }
 
 } // namespace

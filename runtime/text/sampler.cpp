@@ -57,7 +57,7 @@ void generate(Device &device, const Tokenizer &tokenizer, const std::string &pro
     if (ids[i] < 0 || ids[i] >= vocab)
       fail("the prompt has token id {} at offset {}, but the model's vocabulary ends at {}", ids[i], i, vocab);
 
-  const Random random(options.seed, "sample");
+  const Random random(static_cast<uint64_t>(options.seed), "sample");
   for (int64_t i = 0; i < count; ++i) {
     // A text shorter than the context is padded behind its end: the model is causal, so the padding is never seen.
     size_t context = entry.tokens.size(), shown = std::min(ids.size(), context);

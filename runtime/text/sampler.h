@@ -13,7 +13,7 @@ struct SampleOptions {
   double temperature = 0.8; // 0: always the most likely token
   int64_t topK = 0;         // 0: no limit
   double topP = 1;          // keep the most likely tokens that together reach this probability
-  uint64_t seed = 1;
+  int64_t seed = 1;
 };
 
 // The id drawn from one row of logits; `index` numbers the draw.

@@ -20,7 +20,9 @@ Interrupt::Interrupt() {
   int i = 0;
   for (int signal : noted) {
     sigaction(signal, &action, &previous_[i]);
-    if (previous_[i].sa_handler == SIG_IGN) // started under nohup: stay deaf to what the user silenced
+    // Under nohup a closed terminal is to be ignored. SIGINT is taken even so: shells silence it for every job that a
+    // script starts in the background, and such a run must be stoppable, too.
+    if (signal == SIGHUP && previous_[i].sa_handler == SIG_IGN)
       sigaction(signal, &previous_[i], nullptr);
     ++i;
   }

@@ -79,6 +79,7 @@ void check(const TrainOptions &options) {
   checkRange("--clip", options.adamw.clip, {0, infinity, true});
   checkRange("--accumulate", static_cast<double>(options.accumulate), {1, 1e6});
   checkRange("--valid-fraction", options.validFraction, {0, 0.9, true});
+  checkRange("--seed", static_cast<double>(options.seed), {0, 9e18});
   checkRange("--save-every", static_cast<double>(options.saveEvery), {0, many});
   checkRange("--eval-every", static_cast<double>(options.evalEvery), {0, many});
   checkRange("--max-skipped", static_cast<double>(options.maxSkipped), {1, many});

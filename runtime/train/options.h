@@ -19,7 +19,7 @@ struct TrainOptions {
   AdamW adamw;
   int64_t accumulate = 1;
   double validFraction = 0.1;
-  uint64_t seed = 1;
+  int64_t seed = 1;
   bool fixedBatch = false;
   int64_t saveEvery = 100, evalEvery = 0, maxSkipped = 10;
 };
@@ -39,7 +39,7 @@ template <typename Options, typename Visit> void visitFields(Options &options, V
   visit("clip", options.adamw.clip, "greatest norm of the gradients, above 0; inf: no clipping");
   visit("accumulate", options.accumulate, "batches per optimizer step, in [1, 1000000]");
   visit("valid_fraction", options.validFraction, "share of the text kept for validation, in (0, 0.9]");
-  visit("seed", options.seed, "seed of initial weights and batches");
+  visit("seed", options.seed, "seed of initial weights and batches, in [0, 9e18]");
   visit("fixed_batch", options.fixedBatch, "train on the first batch again and again");
   visit("save_every", options.saveEvery, "save a checkpoint every so many steps; 0: only at the end");
   visit("eval_every", options.evalEvery, "evaluate every so many steps; 0: only at the end");

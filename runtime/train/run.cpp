@@ -68,7 +68,7 @@ void Run::start() {
   struct stat status {};
   if (stat(checkpoint_.c_str(), &status) == 0)
     fmt::print(stderr, "note: {} holds an earlier run; its checkpoint is replaced at the first save\n", run_.out);
-  initialize(device_, options_.seed);
+  initialize(device_, static_cast<uint64_t>(options_.seed));
 }
 
 void Run::resume() {
@@ -92,7 +92,7 @@ void Run::resume() {
 
 void Run::step(RunLog &log, Progress &progress) {
   auto started = std::chrono::steady_clock::now();
-  RandomWindows windows(text_, parts_.train, trainer_.length(), options_.seed,
+  RandomWindows windows(text_, parts_.train, trainer_.length(), static_cast<uint64_t>(options_.seed),
                         options_.fixedBatch ? 0 : state_.windows);
   double lr = learningRate(options_, state_.step + 1);
   StepResult result = trainer_.step(windows, options_.accumulate, options_.adamw, lr, state_.updates + 1);

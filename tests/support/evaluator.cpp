@@ -34,7 +34,7 @@ mlir::Attribute attributeOf(mlir::Operation *op, std::string_view name) {
 }
 
 std::vector<int64_t> shapeOf(mlir::Value value) {
-  return llvm::to_vector(mlir::cast<mlir::RankedTensorType>(value.getType()).getShape()).vec();
+  return mlir::cast<mlir::RankedTensorType>(value.getType()).getShape().vec();
 }
 
 // A block's values while it runs. Every region of the dialect is isolated: it reads its arguments and nothing else.

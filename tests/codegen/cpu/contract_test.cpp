@@ -90,8 +90,9 @@ protected:
       ASSERT_NEAR(c.floats()[where], want, tolerance) << one.name() << " at (" << i[0] << ", " << i[1] << ")";
     });
     for (size_t i = 0; i < before.size(); ++i)
-      if (!isTile[i])
+      if (!isTile[i]) {
         ASSERT_EQ(c.floats()[i], before[i]) << one.name() << " wrote outside its tile, at element " << i;
+      }
   }
 };
 

@@ -125,8 +125,9 @@ TEST_P(CpuMathTest, ScalarsAndVectorsAgreeBitForBit) {
     kernels.run(one.name, {&in, &vector});
     kernels.run(one.name + "_scalar", {&in, &scalar});
     for (int64_t i = 0; i < count; ++i)
-      if (!std::isnan(vector.floats()[i]))
+      if (!std::isnan(vector.floats()[i])) {
         ASSERT_EQ(vector.floats()[i], scalar.floats()[i]) << one.name << "(" << in.floats()[i] << ")";
+      }
   }
 }
 

@@ -116,11 +116,12 @@ protected:
       bool isInput = i < one.inputs.size(), isInteger = tile.element == "i32";
       Buffer &buffer = *buffers.back();
       if (!isInput)
-        for (int64_t j = 0; j < tile.end(); ++j)
+        for (int64_t j = 0; j < tile.end(); ++j) {
           if (isInteger)
             buffer.integers()[j] = -7;
           else
             buffer.floats()[j] = -7;
+        }
       forEachIndex(tile.sizes, [&](const auto &index) {
         int64_t at = tile.offset + linear(index, tile.strides);
         double value = isInput ? random.next() : one.start;
@@ -158,11 +159,12 @@ protected:
       const Buffer &buffer = *buffers[one.inPlace && i == one.inputs.size() ? 0 : i];
       for (size_t at = 0; at < written[i].size(); ++at) {
         double got = tiles[i].element == "i32" ? buffer.integers()[at] : buffer.floats()[at];
-        if (written[i][at])
+        if (written[i][at]) {
           ASSERT_NEAR(got, values[i][at], one.tolerance * std::max(1.0, std::abs(values[i][at])))
               << one.fullName() << ": result " << i - one.inputs.size() << ", element " << at;
-        else if (!one.inPlace)
+        } else if (!one.inPlace) {
           ASSERT_EQ(got, -7) << one.fullName() << " wrote outside result " << i - one.inputs.size() << ", at element " << at;
+        }
       }
     }
   }

@@ -39,8 +39,9 @@ protected:
         ASSERT_EQ(panels.floats()[pt.offset + linear(i, pt.strides)], want) << one.name() << " at " << join(i);
       });
       for (int64_t i = 0; i < panels.size(); ++i)
-        if (i < pt.offset || i >= pt.end())
+        if (i < pt.offset || i >= pt.end()) {
           ASSERT_EQ(panels.floats()[i], -7) << one.name() << " wrote outside its panels";
+        }
     }
   }
 

@@ -3,6 +3,9 @@
 
 #include <gtest/gtest.h>
 
+#include <map>
+#include <string>
+
 namespace {
 
 static_assert(TINY_BATCH == 2 && TINY_LENGTH == 8 && TINY_VOCAB == 11);

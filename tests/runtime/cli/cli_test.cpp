@@ -166,7 +166,7 @@ TEST_F(CliTest, BenchPrintsOneObjectALine) {
 
 // Mistakes on the command line: exit code 2 and one line that names the flag.
 TEST_F(CliTest, WrongFlagsAreRefused) {
-  expectRefused(run(TOY, {}), 2, "subcommand is required");
+  expectRefused(run(TOY, {}), 2, "a command is required: train, eval, generate, info or bench");
   expectRefused(run(TOY, {"fly"}), 2, "fly");
   expectRefused(train({"--speed", "9"}), 2, "--speed");
   expectRefused(train({"--steps", "ten"}), 2, "--steps");

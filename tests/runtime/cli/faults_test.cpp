@@ -52,8 +52,9 @@ TEST_F(FaultsTest, SignalsSaveAndExit) {
 TEST_F(FaultsTest, KillAtAnyMomentLeavesACheckpoint) {
   ASSERT_EQ(run(TOY, train({"--steps", "1"})).code, 0);
   for (int round = 0; round < 25; ++round) {
-    Program program(TOY, train({"--steps", "100000000", "--save-every", "1"}));
-    std::this_thread::sleep_for(std::chrono::microseconds(2000 + 1700 * round));
+    Program program(TOY, train({"--steps", "100000000", "--save-every", "1", "--print-every", "1"}));
+    waitFor(program, "step 1/");
+    std::this_thread::sleep_for(std::chrono::microseconds(700 * round));
     program.signal(SIGKILL);
     program.wait();
     runtime::SafetensorsReader file(checkpoint); // throws on the least damage

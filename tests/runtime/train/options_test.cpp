@@ -16,7 +16,7 @@ TEST(Options, SurviveJson) {
   options.lr = 0.1 + 0.2;
   options.warmup = 3;
   options.adamw.clip = std::numeric_limits<double>::infinity();
-  options.seed = ~uint64_t{0};
+  options.seed = 9'000'000'000'000'000'000;
   options.fixedBatch = true;
   nlohmann::json json = nlohmann::json::parse(toJson(options).dump());
   TrainOptions back = fromJson(json);
@@ -56,6 +56,7 @@ TEST(Options, RangesExcludeNonsense) {
   refuse(&TrainOptions::accumulate, int64_t{0}, "--accumulate is 0, but");
   refuse(&TrainOptions::validFraction, 0.0, "--valid-fraction is 0, but must lie in (0, 0.9]");
   refuse(&TrainOptions::validFraction, nan, "--valid-fraction is nan, but");
+  refuse(&TrainOptions::seed, int64_t{-1}, "--seed is -1, but");
   refuse(&TrainOptions::saveEvery, int64_t{-1}, "--save-every is -1, but");
   refuse(&TrainOptions::maxSkipped, int64_t{0}, "--max-skipped is 0, but");
   refuse(&AdamW::beta1, 1.0, "--beta1 is 1, but must lie in [0, 1)");
