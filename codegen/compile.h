@@ -1,4 +1,5 @@
-// The whole way from an imported model to its object: the stages that every machine shares (passes/stages.h), then the machine's own.
+// The whole way from an imported model to its object: the stages that every machine shares (passes/stages.h), then the
+// machine's own.
 //
 //   burin::StageOptions options;
 //   if (succeeded(burin::runStages(module, burin::allStages(), options)))

@@ -1,4 +1,5 @@
-// Diagnostics in the form that editors and C++ compilers share, `file:line:col: error: message`, at the line of the model.
+// Diagnostics in the form that editors and C++ compilers share, `file:line:col: error: message`, at the line of the
+// model.
 #pragma once
 
 #include <string>
@@ -8,8 +9,8 @@
 
 namespace burin {
 
-// Prints errors and warnings to stderr as they come and keeps remarks. A location inside a layer is told as the model's line, with the
-// layer's as a note.
+// Prints errors and warnings to stderr as they come and keeps remarks. A location inside a layer is told as the model's
+// line, with the layer's as a note.
 class ModelDiagnostics {
 public:
   // printRemarks: also print remarks as they come.

@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "llvm/ADT/StringRef.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace burin {
 

@@ -5,7 +5,9 @@
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassRegistry.h"
+#include "mlir/Transforms/Passes.h"
 #include "passes/ir/burin.h"
+#include "passes/passes.h"
 #include "passes/plan/buffers.h"
 
 using namespace mlir;
@@ -175,7 +177,19 @@ LogicalResult checkOptions(ModuleOp module, const std::vector<Stage> &stages, co
 
 }  // namespace
 
+// Passes are found by name, so that a stage reads as a list. Registering one again changes nothing.
+static void registerStagePasses() {
+  static const bool once = [] {
+    registerBurinPasses();
+    registerCanonicalizerPass();
+    registerCSEPass();
+    return true;
+  }();
+  (void)once;
+}
+
 LogicalResult runStages(ModuleOp module, const std::vector<Stage> &stages, const StageOptions &options) {
+  registerStagePasses();
   if (failed(checkOptions(module, stages, options)))
     return failure();
   bool started = options.startAfter.empty();

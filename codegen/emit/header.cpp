@@ -9,15 +9,18 @@ namespace burin {
 std::string modelHeader(const ModelTable &model) {
   std::string upper = llvm::StringRef(model.symbol).upper();
   auto step = llvm::find_if(model.entries, [](const EntryTable &entry) { return entry.name == "step"; });
-  int64_t batch = step == model.entries.end() ? 0 : step->batch, length = step == model.entries.end() ? 0 : step->length;
+  int64_t batch = step == model.entries.end() ? 0 : step->batch,
+          length = step == model.entries.end() ? 0 : step->length;
   std::string text;
   auto line = [&](const llvm::Twine &content) { text += (content + "\n").str(); };
   auto number = [&](llvm::StringRef name, int64_t value, llvm::StringRef comment) {
     line(llvm::formatv("#define {0}_{1} INT64_C({2}) /* {3} */", upper, name, value, comment).str());
   };
 
-  line("/* The model '" + model.name + "' compiled for " + model.target.getCpu().getValue() + ", storing f32, by Burin " + model.revision + ".");
-  line(" * Link the object of the same name, and libburin_runtime to run it: see burin_runtime.h. Valid as C99 and C++. */");
+  line("/* The model '" + model.name + "' compiled for " + model.target.getCpu().getValue() +
+       ", storing f32, by Burin " + model.revision + ".");
+  line(" * Link the object of the same name, and libburin_runtime to run it: see burin_runtime.h. Valid as C99 and "
+       "C++. */");
   line("#ifndef BURIN_MODEL_" + upper + "_H");
   line("#define BURIN_MODEL_" + upper + "_H");
   line("");
@@ -38,7 +41,10 @@ std::string modelHeader(const ModelTable &model) {
   number("OUTPUT_BYTES", model.bytes[BURIN_OUTPUTS], "results of an entry");
   number("SCRATCH_BYTES", model.scratchBytes, "for each thread");
   line("");
-  line(llvm::formatv("#define {0}_FLOPS_PER_STEP {1:F0} /* of matrix products: 2MNK, forward and backward, causal half only */", upper, model.flopsPerStep).str());
+  line(llvm::formatv(
+           "#define {0}_FLOPS_PER_STEP {1:F0} /* of matrix products: 2MNK, forward and backward, causal half only */",
+           upper, model.flopsPerStep)
+           .str());
   line("");
   line("#ifdef __cplusplus");
   line("extern \"C\" {");

@@ -1,5 +1,6 @@
-// Builds the constants of runtime/abi/burin.h as LLVM globals. Each struct is laid out from the C header's own offsets and types, so that
-// object and header cannot disagree; the sizes asserted below say when a field was added that nothing here writes yet.
+// Builds the constants of runtime/abi/burin.h as LLVM globals. Each struct is laid out from the C header's own offsets
+// and types, so that object and header cannot disagree; the sizes asserted below say when a field was added that
+// nothing here writes yet.
 #include "codegen/emit/object.h"
 
 #include <cstring>
@@ -18,8 +19,8 @@
 namespace burin {
 namespace {
 
-static_assert(BURIN_ABI_VERSION == 1 && sizeof(burin_launch) == 72 && sizeof(burin_tensor) == 64 && sizeof(burin_entry) == 136 &&
-                  sizeof(burin_parameter) == 96 && sizeof(burin_model) == 176,
+static_assert(BURIN_ABI_VERSION == 1 && sizeof(burin_launch) == 72 && sizeof(burin_tensor) == 64 &&
+                  sizeof(burin_entry) == 136 && sizeof(burin_parameter) == 96 && sizeof(burin_model) == 176,
               "the ABI's structs have changed: write their new fields below");
 
 class ObjectWriter {
@@ -35,8 +36,10 @@ public:
   }
 
   llvm::Constant *numbers(llvm::ArrayRef<int64_t> values) {
-    return array(llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(values.data()), values.size())),
-                 values.size());
+    return array(
+        llvm::ConstantDataArray::get(
+            context, llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(values.data()), values.size())),
+        values.size());
   }
 
   // An array of structs, each as Record::build leaves it.
@@ -54,7 +57,8 @@ public:
   template <typename Member, typename Value> llvm::Constant *member(const Value &value) {
     if constexpr (std::is_array_v<Member>) {
       static_assert(std::is_same_v<std::remove_extent_t<Member>, int64_t>);
-      return llvm::ConstantDataArray::get(context, llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(value.data()), value.size()));
+      return llvm::ConstantDataArray::get(
+          context, llvm::ArrayRef<uint64_t>(reinterpret_cast<const uint64_t *>(value.data()), value.size()));
     } else if constexpr (std::is_pointer_v<Member>) {
       if constexpr (std::is_convertible_v<const Value &, llvm::Constant *>)
         return value;
@@ -63,7 +67,8 @@ public:
     } else if constexpr (std::is_floating_point_v<Member>) {
       return llvm::ConstantFP::get(llvm::Type::getDoubleTy(context), static_cast<double>(value));
     } else {
-      return llvm::ConstantInt::get(llvm::Type::getIntNTy(context, 8 * sizeof(Member)), static_cast<uint64_t>(value), /*IsSigned=*/true);
+      return llvm::ConstantInt::get(llvm::Type::getIntNTy(context, 8 * sizeof(Member)), static_cast<uint64_t>(value),
+                                    /*IsSigned=*/true);
     }
   }
 
@@ -72,7 +77,8 @@ public:
 private:
   // Hidden, read-only data. Those that hold addresses are relocated by the loader and read-only afterwards.
   llvm::Constant *constant(llvm::Constant *value, unsigned alignment) {
-    auto *global = new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true, llvm::GlobalValue::PrivateLinkage, value, "burin");
+    auto *global = new llvm::GlobalVariable(module, value->getType(), /*isConstant=*/true,
+                                            llvm::GlobalValue::PrivateLinkage, value, "burin");
     global->setUnnamedAddr(llvm::GlobalValue::UnnamedAddr::Global);
     global->setAlignment(llvm::Align(alignment));
     return global;
@@ -101,7 +107,8 @@ public:
     size_t end = 0;
     auto padTo = [&](size_t offset) {
       if (offset > end)
-        values.push_back(llvm::ConstantAggregateZero::get(llvm::ArrayType::get(llvm::Type::getInt8Ty(writer.getContext()), offset - end)));
+        values.push_back(llvm::ConstantAggregateZero::get(
+            llvm::ArrayType::get(llvm::Type::getInt8Ty(writer.getContext()), offset - end)));
       end = offset;
     };
     for (auto &[offset, field] : fields) {
@@ -217,7 +224,8 @@ llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char>
   for (const EntryTable &entry : model->entries)
     for (const LaunchTable &launch : entry.launches)
       if (llvm::Function *kernel = module->getFunction(launch.kernel); !kernel || kernel->isDeclaration())
-        return native.emitError() << "internal error: kernel '" << launch.kernel << "' was not translated (please report)";
+        return native.emitError() << "internal error: kernel '" << launch.kernel
+                                  << "' was not translated (please report)";
 
   ObjectWriter writer(*module);
   llvm::Constant *value = Record<burin_model>(writer)
@@ -239,8 +247,8 @@ llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char>
                               .set(&burin_model::scratch_bytes, model->scratchBytes)
                               .set(&burin_model::flops_per_step, model->flopsPerStep)
                               .build();
-  auto *exported = new llvm::GlobalVariable(*module, value->getType(), /*isConstant=*/true, llvm::GlobalValue::ExternalLinkage, value,
-                                            model->symbol + "_model");
+  auto *exported = new llvm::GlobalVariable(*module, value->getType(), /*isConstant=*/true,
+                                            llvm::GlobalValue::ExternalLinkage, value, model->symbol + "_model");
   exported->setAlignment(llvm::Align(alignof(burin_model)));
 
   std::string problem;

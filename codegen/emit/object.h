@@ -1,13 +1,14 @@
-// The object file: compiled kernels and, as constants, everything that the runtime knows about the model (runtime/abi/burin.h).
+// The object file: compiled kernels and, as constants, everything that the runtime knows about the model
+// (runtime/abi/burin.h).
 #pragma once
 
-#include "llvm/ADT/SmallVector.h"
 #include "mlir/IR/BuiltinOps.h"
+#include "llvm/ADT/SmallVector.h"
 
 namespace burin {
 
-// Writes the object of a module of stage `native`. It exports one symbol, `const burin_model NAME_model`; the same module gives the same
-// bytes in any process. Fails after a diagnostic.
+// Writes the object of a module of stage `native`. It exports one symbol, `const burin_model NAME_model`; the same
+// module gives the same bytes in any process. Fails after a diagnostic.
 llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char> &object);
 
 } // namespace burin

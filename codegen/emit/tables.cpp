@@ -1,16 +1,16 @@
-// Every fact is required: a table with a hole would be a program that fails far from here. What is missing or odd at this stage is a
-// fault of the compiler or of a dump edited by hand, so the messages name attributes.
+// Every fact is required: a table with a hole would be a program that fails far from here. What is missing or odd at
+// this stage is a fault of the compiler or of a dump edited by hand, so the messages name attributes.
 #include "codegen/emit/tables.h"
 
 #include <map>
 #include <set>
 
-#include "llvm/ADT/StringExtras.h"
-#include "llvm/ADT/StringSwitch.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
 #include "passes/ir/place.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/StringSwitch.h"
 
 namespace burin {
 namespace {
@@ -65,7 +65,8 @@ private:
 
 // Each name becomes a C name: the header and the exported symbol carry it.
 bool isIdentifier(StringRef name) {
-  return !name.empty() && !llvm::isDigit(name.front()) && llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
+  return !name.empty() && !llvm::isDigit(name.front()) &&
+         llvm::all_of(name, [](char c) { return llvm::isAlnum(c) || c == '_'; });
 }
 
 int64_t elements(ArrayRef<int64_t> shape) {
@@ -146,7 +147,8 @@ bool readEntry(func::FuncOp function, EntryTable &entry) {
     for (auto [buffer, offset] : llvm::zip(launch.getBuffers(), launch.getOffsets())) {
       // The kernel may read up to the buffer's end; an address beyond it can only be a mistake.
       if (buffer < 0 || buffer >= BURIN_NUM_BUFFERS || offset < 0 || offset >= entry.bytes[buffer]) {
-        launch.emitError() << "argument at byte " << offset << " of buffer " << buffer << " lies outside the entry's buffers";
+        launch.emitError() << "argument at byte " << offset << " of buffer " << buffer
+                           << " lies outside the entry's buffers";
         return false;
       }
       table.args.push_back(buffer);
@@ -212,8 +214,8 @@ std::optional<ModelTable> readTables(ModuleOp module) {
     if (!readParameter(module, item, parameter))
       return std::nullopt;
     if (parameter.offset % 64 != 0 || parameter.offset < 0 || parameter.offset + parameter.bytes > parameterBytes) {
-      module.emitError() << "parameter '" << parameter.name << "' at byte " << parameter.offset << " of " << parameterBytes
-                         << " lies outside or is not aligned to 64";
+      module.emitError() << "parameter '" << parameter.name << "' at byte " << parameter.offset << " of "
+                         << parameterBytes << " lies outside or is not aligned to 64";
       return std::nullopt;
     }
     model.parameterCount += elements(parameter.shape);

@@ -1,4 +1,5 @@
-// What a module of stage `native` says about its model, read once and strictly: object, header and reports are written from this.
+// What a module of stage `native` says about its model, read once and strictly: object, header and reports are written
+// from this.
 #pragma once
 
 #include <array>

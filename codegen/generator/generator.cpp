@@ -1,4 +1,5 @@
-// One model through all stages. Everything written is written whole: a failed run leaves no object behind that a build could take for good.
+// One model through all stages. Everything written is written whole: a failed run leaves no object behind that a build
+// could take for good.
 #include "generator.h"
 
 #include <chrono>
@@ -11,12 +12,12 @@
 #include "codegen/files.h"
 #include "codegen/target/target.h"
 #include "graph_text.h"
-#include "llvm/Support/FileSystem.h"
-#include "llvm/Support/Path.h"
-#include "llvm/Support/raw_ostream.h"
 #include "options.h"
 #include "passes/import/import.h"
 #include "report.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Path.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace burin {
 namespace {
@@ -37,7 +38,8 @@ const Model *findModel(const std::vector<Model> &models, const GeneratorOptions 
   if (models.empty())
     fail("the source registers no model: BURIN_MODEL(name, declare, value) does");
   else
-    fail(options.model.empty() ? "which model? --model takes one of: " + names : "no model '" + options.model + "': the source has " + names);
+    fail(options.model.empty() ? "which model? --model takes one of: " + names
+                               : "no model '" + options.model + "': the source has " + names);
   return nullptr;
 }
 
@@ -72,22 +74,27 @@ int compile(const Model &model, const GeneratorOptions &options) {
   Batch asked{options.batch, options.length};
   Graph graph = model.declare(asked);
   bool graphOnly = options.stopAfter == "graph";
-  if ((options.stages || graphOnly) && !writeFile(file(".0-graph.txt"), graphText(graph, model.name, asked, options.sourceRoot), error))
+  if ((options.stages || graphOnly) &&
+      !writeFile(file(".0-graph.txt"), graphText(graph, model.name, asked, options.sourceRoot), error))
     return fail(error);
   if (!graphOnly) {
     mlir::OwningOpRef<mlir::ModuleOp> module = importModel(context, {.name = model.name,
-                                                                      .declare = model.declare,
-                                                                      .batch = asked,
-                                                                      .target = target,
-                                                                      .revision = BURIN_REVISION,
-                                                                      .sourceRoot = options.sourceRoot});
+                                                                     .declare = model.declare,
+                                                                     .batch = asked,
+                                                                     .target = target,
+                                                                     .revision = BURIN_REVISION,
+                                                                     .sourceRoot = options.sourceRoot});
     if (!module)
       return 1;
     (*module)->setAttr("burin.symbol", mlir::StringAttr::get(&context, name));
 
     int number = 0;
     bool written = true;
-    StageOptions staging{.startAfter = {}, .stopAfter = options.stopAfter, .without = options.without, .with = options.with, .onStage = {}};
+    StageOptions staging{.startAfter = {},
+                         .stopAfter = options.stopAfter,
+                         .without = options.without,
+                         .with = options.with,
+                         .onStage = {}};
     staging.onStage = [&](const Stage &stage, mlir::ModuleOp result) {
       double seconds = lap();
       ++number;
@@ -109,7 +116,8 @@ int compile(const Model &model, const GeneratorOptions &options) {
       if (!tables || failed(emitModel(*module, object)))
         return 1;
       report.addObject(llvm::sys::path::filename(file(".o")), object.size(), lap());
-      if (!writeFile(file(".h"), modelHeader(*tables), error) || !writeFile(file(".o"), {object.data(), object.size()}, error))
+      if (!writeFile(file(".h"), modelHeader(*tables), error) ||
+          !writeFile(file(".o"), {object.data(), object.size()}, error))
         return fail(error);
     }
   }
@@ -133,7 +141,8 @@ int generatorMain(int argc, char **argv, const std::vector<Model> &models) {
   if (!model)
     return 1;
   if (options.batch < 1 || options.length < 1)
-    return fail("--batch and --length must be at least 1; they are " + llvm::Twine(options.batch) + " and " + llvm::Twine(options.length));
+    return fail("--batch and --length must be at least 1; they are " + llvm::Twine(options.batch) + " and " +
+                llvm::Twine(options.length));
   if (options.dtype != "f32")
     return fail("--dtype " + options.dtype + " is not supported yet: activations are stored in f32");
   try {

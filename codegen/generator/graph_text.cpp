@@ -47,8 +47,9 @@ static std::string attributesText(const Node &node) {
 }
 
 std::string graphText(const Graph &graph, const std::string &model, Batch batch, const std::string &sourceRoot) {
-  std::string text = llvm::formatv("# {0}: batch {1}, length {2}; {3} parameters; {4} FLOPs of matrix products a step\n", model, batch.rows,
-                                   batch.length, parameters(graph), flops(graph));
+  std::string text =
+      llvm::formatv("# {0}: batch {1}, length {2}; {3} parameters; {4} FLOPs of matrix products a step\n", model,
+                    batch.rows, batch.length, parameters(graph), flops(graph));
   for (size_t id = 0; id < graph.nodes.size(); ++id) {
     const Node &node = graph.nodes[id];
     std::string what;
@@ -63,8 +64,8 @@ std::string graphText(const Graph &graph, const std::string &model, Batch batch,
         what += ", decayed";
     }
     std::string place = relativePlace(node.place, sourceRoot);
-    text += llvm::formatv("%{0} = {1} : {2}{3}  # {4}{5}{6}\n", id, what, describe(node.dtype), describe(node.shape), node.scope.view(),
-                          node.scope.empty() ? "" : ", ", place);
+    text += llvm::formatv("%{0} = {1} : {2}{3}  # {4}{5}{6}\n", id, what, describe(node.dtype), describe(node.shape),
+                          node.scope.view(), node.scope.empty() ? "" : ", ", place);
   }
   for (const Output &output : graph.outputs)
     text += llvm::formatv("output {0} = %{1}\n", output.name.view(), output.node);

@@ -18,18 +18,23 @@ struct Option {
 };
 
 const Option table[] = {
-    {"model", "NAME", "the variant to compile, by its name in BURIN_MODEL (default: the one called --name, or the only one)", &GeneratorOptions::model},
-    {"name", "NAME", "what files and the exported symbol are named after (default: the variant's name)", &GeneratorOptions::name},
+    {"model", "NAME",
+     "the variant to compile, by its name in BURIN_MODEL (default: the one called --name, or the only one)",
+     &GeneratorOptions::model},
+    {"name", "NAME", "what files and the exported symbol are named after (default: the variant's name)",
+     &GeneratorOptions::name},
     {"batch", "ROWS", "sequences that a step takes (needed)", &GeneratorOptions::batch},
     {"length", "TOKENS", "tokens of a sequence (needed)", &GeneratorOptions::length},
-    {"cpu", "CPU", "native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or LLVM's name of a CPU (default: native)", &GeneratorOptions::cpu},
+    {"cpu", "CPU", "native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or LLVM's name of a CPU (default: native)",
+     &GeneratorOptions::cpu},
     {"dtype", "DTYPE", "storage of activations; f32 is the only one so far", &GeneratorOptions::dtype},
     {"out", "FOLDER", "where to write (default: here)", &GeneratorOptions::out},
     {"source-root", "FOLDER", "places below this folder are written relative to it", &GeneratorOptions::sourceRoot},
     {"stages", "", "also write the IR after every stage", &GeneratorOptions::stages},
     {"stop-after", "STAGE", "run no stage after this one and write no object", &GeneratorOptions::stopAfter},
     {"without", "PASS", "leave out an optimising pass; may be repeated", &GeneratorOptions::without},
-    {"with", "PASS{OPTIONS}", "run a pass with options, as 'burin-fuse-linear-loss{always=true}'; may be repeated", &GeneratorOptions::with},
+    {"with", "PASS{OPTIONS}", "run a pass with options, as 'burin-fuse-linear-loss{always=true}'; may be repeated",
+     &GeneratorOptions::with},
     {"remarks", "", "tell on stderr what was not fused, and why", &GeneratorOptions::remarks},
     {"table", "", "print a table of the stages", &GeneratorOptions::table},
     {"help", "", "print this", &GeneratorOptions::help},
@@ -82,9 +87,11 @@ bool parseOptions(int argc, char **argv, GeneratorOptions &options, std::string 
 }
 
 std::string optionsHelp(const std::string &program) {
-  std::string text = "compiles a model declared in C++ to an object and its header\nusage: " + program + " --batch=ROWS --length=TOKENS [OPTION...]\n";
+  std::string text = "compiles a model declared in C++ to an object and its header\nusage: " + program +
+                     " --batch=ROWS --length=TOKENS [OPTION...]\n";
   for (const Option &option : table)
-    text += llvm::formatv("  {0,-24} {1}\n", ("--" + option.name + (option.value.empty() ? "" : "=") + option.value).str(), option.help);
+    text += llvm::formatv("  {0,-24} {1}\n",
+                          ("--" + option.name + (option.value.empty() ? "" : "=") + option.value).str(), option.help);
   return text;
 }
 

@@ -1,4 +1,5 @@
-// The command line of a generator. Not llvm::cl: that is shared with all of LLVM, whose own `--stop-after` means something else.
+// The command line of a generator. Not llvm::cl: that is shared with all of LLVM, whose own `--stop-after` means
+// something else.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +17,8 @@ struct GeneratorOptions {
   bool stages = false, remarks = false, table = false, help = false;
 };
 
-// Of an option that is given twice the last one counts, so that a build's command line can be called again with others behind it.
-// False with `error` set for what is no option, or lacks its value.
+// Of an option that is given twice the last one counts, so that a build's command line can be called again with others
+// behind it. False with `error` set for what is no option, or lacks its value.
 bool parseOptions(int argc, char **argv, GeneratorOptions &options, std::string &error);
 
 // What `--help` prints.

@@ -3,9 +3,9 @@
 #include <algorithm>
 #include <map>
 
-#include "llvm/Support/FormatVariadic.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/ir/burin.h"
+#include "llvm/Support/FormatVariadic.h"
 
 namespace burin {
 
@@ -30,7 +30,9 @@ void StageReport::add(StringRef stage, StringRef file, ModuleOp module, double s
     // The machine's own dialects appear in thousands: each counts as one kind.
     StringRef dialect = op->getName().getDialectNamespace();
     ++row.ops;
-    ++kinds[dialect == "burin" ? op->getName().stripDialect().str() : dialect == "llvm" ? "llvm" : op->getName().getStringRef().str()];
+    ++kinds[dialect == "burin"  ? op->getName().stripDialect().str()
+            : dialect == "llvm" ? "llvm"
+                                : op->getName().getStringRef().str()];
     row.launches += isa<LaunchOp, GroupOp>(op);
     row.kernels += op->hasAttr("burin.kernel");
     if (auto bytes = op->getAttrOfType<DenseI64ArrayAttr>("burin.bytes"); bytes && bytes.size() > 4)
@@ -48,12 +50,13 @@ std::string StageReport::text(const std::vector<std::string> &remarks) const {
   std::string text = "stage        ops  launches  kernels          bytes  seconds  file\n";
   for (const Row &row : rows) {
     auto number = [](int64_t value) { return value == 0 ? std::string("-") : std::to_string(value); };
-    text += llvm::formatv("{0,-10}{1,6}{2,10}{3,9}{4,15}{5,9:F2}  {6}\n", row.stage, number(row.ops), number(row.launches), number(row.kernels),
-                          number(row.bytes), row.seconds, row.file);
+    text += llvm::formatv("{0,-10}{1,6}{2,10}{3,9}{4,15}{5,9:F2}  {6}\n", row.stage, number(row.ops),
+                          number(row.launches), number(row.kernels), number(row.bytes), row.seconds, row.file);
     if (!row.kinds.empty())
       text += "           " + row.kinds + "\n";
   }
-  text += "\nbytes: of the arena where it is planned; of the file for the object. launches: of all entries; groups before stage 'tiled'.\n";
+  text += "\nbytes: of the arena where it is planned; of the file for the object. launches: of all entries; groups "
+          "before stage 'tiled'.\n";
   if (!remarks.empty())
     text += "\nremarks:\n";
   for (const std::string &remark : remarks)

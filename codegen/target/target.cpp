@@ -1,6 +1,7 @@
-// x86-64, the one family of machines that codegen/cpu writes for. What a machine can do is a set of features that imply one another;
-// LLVM's tables say which CPU has which. The facts that shape tiles follow from three of them: 512-bit vectors come with 32 registers,
-// 256-bit ones (with fused multiply-add) and 128-bit ones with 16. Caches are this machine's for "native" and typical sizes otherwise.
+// x86-64, the one family of machines that codegen/cpu writes for. What a machine can do is a set of features that imply
+// one another; LLVM's tables say which CPU has which. The facts that shape tiles follow from three of them: 512-bit
+// vectors come with 32 registers, 256-bit ones (with fused multiply-add) and 128-bit ones with 16. Caches are this
+// machine's for "native" and typical sizes otherwise.
 #include "codegen/target/target.h"
 
 #include <fstream>
@@ -56,7 +57,8 @@ Features featuresOf(TargetAttr target) {
   return features;
 }
 
-// /proc/cpuinfo's word for each feature whose instructions may appear in compiled code. Features that only systems use are left out.
+// /proc/cpuinfo's word for each feature whose instructions may appear in compiled code. Features that only systems use
+// are left out.
 const std::map<std::string, std::string> &cpuinfoNames() {
   static const std::map<std::string, std::string> names = {
       {"sse3", "pni"},
@@ -102,8 +104,8 @@ const std::map<std::string, std::string> &cpuinfoNames() {
   return names;
 }
 
-// Where this machine's features differ from those that its CPU's name stands for: virtual machines hide some, systems disable others.
-// Only features that code may use: the others would fill the dump with words that change nothing.
+// Where this machine's features differ from those that its CPU's name stands for: virtual machines hide some, systems
+// disable others. Only features that code may use: the others would fill the dump with words that change nothing.
 std::string hostChanges(llvm::StringRef cpu) {
   Features expected = featuresOf(cpu);
   llvm::StringMap<bool> host = llvm::sys::getHostCPUFeatures();
@@ -151,9 +153,11 @@ TargetAttr targetFor(mlir::MLIRContext &context, llvm::StringRef cpu, std::strin
   bool native = cpu == "native";
   std::string name = native ? llvm::sys::getHostCPUName().str() : cpu.str();
   if (!llvm::is_contained(cpuNames(), name)) {
-    error = native ? "this machine's CPU ('" + name + "') has no 64-bit x86 code generator; name the CPU that the program is for"
-                   : "unknown CPU '" + name + "': expected native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or one of the names that "
-                                              "'burin-opt --list-cpus' prints";
+    error = native ? "this machine's CPU ('" + name +
+                         "') has no 64-bit x86 code generator; name the CPU that the program is for"
+                   : "unknown CPU '" + name +
+                         "': expected native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or one of the names that "
+                         "'burin-opt --list-cpus' prints";
     return {};
   }
   mlir::Builder b(&context);
@@ -164,7 +168,14 @@ TargetAttr targetFor(mlir::MLIRContext &context, llvm::StringRef cpu, std::strin
   Features features = featuresOf(make(changes, 0, 0, 0, 0));
   bool wide = features.count("avx512f"), middle = features.count("avx2") && features.count("fma");
   int64_t l1 = native ? hostCache(1) : 0, l2 = native ? hostCache(2) : 0;
-  return make(changes, wide ? 16 : middle ? 8 : 4, wide ? 32 : 16, l1 ? l1 : 32 << 10, l2 ? l2 : wide ? 1 << 20 : 512 << 10);
+  return make(changes,
+              wide     ? 16
+              : middle ? 8
+                       : 4,
+              wide ? 32 : 16, l1 ? l1 : 32 << 10,
+              l2     ? l2
+              : wide ? 1 << 20
+                     : 512 << 10);
 }
 
 std::string requiredFeatures(TargetAttr target) {

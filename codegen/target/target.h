@@ -7,17 +7,18 @@
 
 #include <string>
 
-#include "llvm/ADT/StringRef.h"
 #include "mlir/IR/MLIRContext.h"
 #include "passes/ir/burin.h"
+#include "llvm/ADT/StringRef.h"
 
 namespace burin {
 
-// cpu: "native" (this machine), a level (x86-64, x86-64-v2, x86-64-v3, x86-64-v4) or any of LLVM's names for an x86-64 CPU.
-// Null, with `error` set, for a name that is none of these.
+// cpu: "native" (this machine), a level (x86-64, x86-64-v2, x86-64-v3, x86-64-v4) or any of LLVM's names for an x86-64
+// CPU. Null, with `error` set, for a name that is none of these.
 TargetAttr targetFor(mlir::MLIRContext &context, llvm::StringRef cpu, std::string &error);
 
-// What a machine must have to run code for this target, in the words of /proc/cpuinfo, comma separated and sorted: "avx,avx2,fma".
+// What a machine must have to run code for this target, in the words of /proc/cpuinfo, comma separated and sorted:
+// "avx,avx2,fma".
 std::string requiredFeatures(TargetAttr target);
 
 // The names that targetFor takes, one a line.

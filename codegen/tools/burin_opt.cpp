@@ -1,4 +1,5 @@
-// burin-opt: reads a module, runs single passes (as mlir-opt does) or continues a dump from the stage it was written after.
+// burin-opt: reads a module, runs single passes (as mlir-opt does) or continues a dump from the stage it was written
+// after.
 //
 //   burin-opt cs336.2-fused.mlir --to-stage object -o cs336.o     the rest of the way, in a process that knows no model
 //   burin-opt in.mlir --burin-fuse-swiglu --split-input-file      one pass, as the tests do
@@ -11,13 +12,13 @@
 #include "codegen/emit/object.h"
 #include "codegen/files.h"
 #include "codegen/target/target.h"
+#include "mlir/Parser/Parser.h"
+#include "mlir/Support/FileUtilities.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/CommandLine.h"
 #include "llvm/Support/InitLLVM.h"
 #include "llvm/Support/SourceMgr.h"
 #include "llvm/Support/ToolOutputFile.h"
-#include "mlir/Parser/Parser.h"
-#include "mlir/Support/FileUtilities.h"
-#include "mlir/Tools/mlir-opt/MlirOptMain.h"
 
 namespace {
 
@@ -25,13 +26,17 @@ namespace cl = llvm::cl;
 using namespace burin;
 
 cl::OptionCategory category("burin: stages");
-cl::opt<std::string> fromStage("from-stage", cl::desc("the stage that the input has passed (default: as written on the module)"),
+cl::opt<std::string> fromStage("from-stage",
+                               cl::desc("the stage that the input has passed (default: as written on the module)"),
                                cl::value_desc("stage"), cl::cat(category));
 cl::opt<std::string> toStage("to-stage",
-                             cl::desc("run the stages up to this one; 'object' writes the object and, beside it, the header ('graph' to 'native': see --list-stages)"),
+                             cl::desc("run the stages up to this one; 'object' writes the object and, beside it, the "
+                                      "header ('graph' to 'native': see --list-stages)"),
                              cl::value_desc("stage"), cl::cat(category));
-cl::list<std::string> without("without", cl::desc("leave out an optimising pass of the stages"), cl::value_desc("pass"), cl::cat(category));
-cl::list<std::string> with("with", cl::desc("run a pass of the stages with options: 'burin-fuse-linear-loss{always=true}'"),
+cl::list<std::string> without("without", cl::desc("leave out an optimising pass of the stages"), cl::value_desc("pass"),
+                              cl::cat(category));
+cl::list<std::string> with("with",
+                           cl::desc("run a pass of the stages with options: 'burin-fuse-linear-loss{always=true}'"),
                            cl::value_desc("pass"), cl::cat(category));
 cl::opt<bool> remarks("remarks", cl::desc("tell what was not fused, and why"), cl::cat(category));
 cl::opt<bool> listStages("list-stages", cl::desc("print the stages, what each does and promises"), cl::cat(category));
@@ -71,7 +76,11 @@ int continueStages(llvm::StringRef input, llvm::StringRef output, const mlir::Di
     return fail("the input does not say which stage it has passed; --from-stage does");
   bool toObject = toStage == "object";
   std::vector<Stage> stages = allStages();
-  StageOptions options{.startAfter = from, .stopAfter = toObject ? "" : toStage.getValue(), .without = without, .with = with, .onStage = {}};
+  StageOptions options{.startAfter = from,
+                       .stopAfter = toObject ? "" : toStage.getValue(),
+                       .without = without,
+                       .with = with,
+                       .onStage = {}};
   options.onStage = [](const Stage &stage, mlir::ModuleOp result) { markStage(result, stage.name); };
   if (failed(runStages(*module, stages, options)))
     return 1;
@@ -102,7 +111,8 @@ int main(int argc, char **argv) {
   if (listStages) {
     for (const Stage &stage : allStages())
       llvm::outs() << stage.name << ": " << stage.sentence << "\n    promise: " << stage.promise << "\n";
-    llvm::outs() << "object: write kernels and launch lists as an object with its header\n    promise: one exported symbol; the same bytes each time\n";
+    llvm::outs() << "object: write kernels and launch lists as an object with its header\n    promise: one exported "
+                    "symbol; the same bytes each time\n";
     return 0;
   }
   if (!toStage.empty())

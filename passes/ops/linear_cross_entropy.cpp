@@ -5,6 +5,7 @@
 #include "ops/matmul.h"
 #include "passes/ir/infer.h"
 #include "passes/ops/add.h"
+#include "passes/ops/after.h"
 #include "passes/ops/concat.h"
 #include "passes/ops/cross_entropy.h"
 #include "passes/ops/matmul.h"
@@ -54,7 +55,12 @@ SmallVector<Value> LinearCrossEntropyOp::expand(OpBuilder &b) {
   for (int64_t chunk = 0; chunk < chunks; ++chunk) {
     // The first rows % chunks pieces are one row longer.
     const int64_t size = rows / chunks + (chunk < rows % chunks);
-    auto part = [&](Value whole) { return chunks == 1 ? whole : adjoint.make<SliceOp>(whole, start, size); };
+    // Each chunk waits for the one before, all of it: side by side they would keep the logits of all chunks.
+    Value former = needsW ? dw : needsX && !dx.empty() ? dx.back() : loss;
+    auto part = [&](Value whole) {
+      Value cut = chunks == 1 ? whole : adjoint.make<SliceOp>(whole, start, size);
+      return former ? adjoint.make<AfterOp>(former, cut) : cut;
+    };
     Value x = part(getX()), targets = part(getTargets());
     auto logits = MatmulOp::create(b, loc, x, getW(), /*transpose_a=*/false, /*transpose_b=*/true);
     auto chunkLoss = CrossEntropyOp::create(b, loc, logits, targets);

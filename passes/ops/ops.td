@@ -1,4 +1,5 @@
 include "passes/ops/add.td"
+include "passes/ops/after.td"
 include "passes/ops/attention.td"
 include "passes/ops/attention_grad.td"
 include "passes/ops/concat.td"

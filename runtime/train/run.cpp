@@ -2,10 +2,9 @@
 // its step, and resuming cuts the log there.
 #include "train/run.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
 #include <chrono>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 
 #include "device/peak.h"
@@ -65,8 +64,7 @@ private:
 };
 
 void Run::start() {
-  struct stat status {};
-  if (stat(checkpoint_.c_str(), &status) == 0)
+  if (std::filesystem::exists(checkpoint_))
     fmt::print(stderr, "note: {} holds an earlier run; its checkpoint is replaced at the first save\n", run_.out);
   initialize(device_, static_cast<uint64_t>(options_.seed));
 }
@@ -136,7 +134,9 @@ void Run::logEvaluation(RunLog &log) {
 void Run::save() {
   if (savedStep_ == state_.step)
     return;
-  saveCheckpoint(checkpoint_, device_, {{"options", toJson(options_)}, {"state", state_}, {"data", fingerprint()}});
+  json options = toJson(options_);
+  options["data"] = std::filesystem::absolute(options_.data).string(); // a run may be resumed from another folder
+  saveCheckpoint(checkpoint_, device_, {{"options", options}, {"state", state_}, {"data", fingerprint()}});
   savedStep_ = state_.step;
 }
 
@@ -176,6 +176,9 @@ int Run::go() {
                {"parameters", model.parameter_count},
                {"options", toJson(options_)}});
 
+  fmt::print("{}: {} parameters, {} tokens a step, {} threads; {}: {} tokens to train on, {} to validate\n", model.name,
+             model.parameter_count, options_.accumulate * trainer_.tokensPerBatch(), device_.threads(), text_.path(),
+             parts_.train.size(), parts_.valid.size());
   auto accumulate = static_cast<double>(options_.accumulate);
   int64_t printEvery = run_.printEvery ? run_.printEvery : std::max<int64_t>(1, options_.steps / 60);
   {

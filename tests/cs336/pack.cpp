@@ -45,7 +45,8 @@ std::pair<double, int64_t> PackCase::share(const Values &actual, const Values &e
                                                       : json.value("atol_2026", json.at("atol").get<double>());
   std::pair<double, int64_t> worst{0, 0};
   for (int64_t i = 0; i < actual.size(); ++i) {
-    const double error = std::abs(actual[i] - expected[i]) / (atol + rtol * std::abs(expected[i]));
+    const double allowed = atol + rtol * std::abs(expected[i]);
+    const double error = actual[i] == expected[i] ? 0 : std::abs(actual[i] - expected[i]) / allowed;
     // Not `>`: a NaN is the worst of all.
     if (!(error <= worst.first))
       worst = {std::isnan(error) ? HUGE_VAL : error, i};

@@ -146,7 +146,7 @@ std::string describe(const Compilation &compilation) {
 }
 
 struct Truth::State {
-  const Case &test;
+  const Case test;
   mlir::OwningOpRef<mlir::ModuleOp> module;
   mlir::func::FuncOp forward, joint;
   mlir::OwningOpRef<mlir::func::FuncOp> noisy;
@@ -162,7 +162,10 @@ struct Truth::State {
     forward = import(*module, test, "forward", false);
     mlir::OwningOpRef<mlir::func::FuncOp> declared(forward.clone());
     import(*module, test, "step", test.differentiate);
-    lower(*module, {.stopAfter = "joint", .without = optionalPasses()});
+    StageOptions plain;
+    plain.stopAfter = "joint";
+    plain.without = optionalPasses();
+    lower(*module, plain);
     joint = entry(*module, "step");
     arguments = drawArguments(joint, test.seed);
     slots = resultsOf(joint);
@@ -188,7 +191,7 @@ struct Truth::State {
   Results run(double size, uint64_t seed) const {
     std::vector<Values> all = arguments;
     Random random(test.seed + seed);
-    for (mlir::BlockArgument factor : noisy->getBody().front().getArguments().drop_front(arguments.size())) {
+    for (mlir::BlockArgument factor : mlir::func::FuncOp(*noisy).getBody().front().getArguments().drop_front(arguments.size())) {
       Values values(mlir::cast<mlir::RankedTensorType>(factor.getType()).getShape().vec(), 1);
       for (double &value : values.data)
         value = size == 0 ? 1 : 1 + size * random.uniform(-1, 1);
@@ -337,7 +340,9 @@ std::vector<Finding> check(const std::vector<const Case *> &cases, const std::ve
   mlir::OwningOpRef<mlir::ModuleOp> module = emptyModule(compilation.cpu);
   for (size_t i = 0; i < cases.size(); ++i)
     import(*module, *cases[i], "graph" + std::to_string(i), cases[i]->differentiate);
-  StageOptions options{.without = compilation.without, .with = compilation.with};
+  StageOptions options;
+  options.without = compilation.without;
+  options.with = compilation.with;
   options.onStage = [&](const Stage &stage, mlir::ModuleOp reached) {
     countFused(reached, stage.name, counts);
     if (compilation.plant)

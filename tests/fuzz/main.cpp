@@ -116,20 +116,18 @@ private:
   }
 
   // One graph in a process of its own.
-  Finding isolated(const Case &test, const Compilation &compilation) const {
-    Finding finding;
-    Task task{[&] {
+  std::optional<Finding> isolated(const Case &test, const Compilation &compilation) const {
+    std::optional<Finding> finding;
+    Task task{[&]() -> std::string {
                 Counts ignored;
-                const Finding found = checkAlone(test, compilation, ignored);
-                return json{{"fault", static_cast<int>(found.fault)}, {"text", found.text}}.dump(-1, ' ', false, json::error_handler_t::replace);
+                const std::optional<Finding> found = checkAlone(test, compilation, ignored);
+                return found ? std::to_string(static_cast<int>(found->fault)) + found->text : "";
               },
               [&](const std::optional<std::string> &answer, const std::string &end) {
-                if (!answer) {
-                  finding = {Fault::crash, "  " + end};
-                  return;
-                }
-                const json found = json::parse(*answer);
-                finding = {static_cast<Fault>(found.at("fault").get<int>()), found.at("text")};
+                if (!answer)
+                  finding = Finding{Fault::crash, "  " + end};
+                else if (!answer->empty())
+                  finding = Finding{static_cast<Fault>(answer->front() - '0'), answer->substr(1)};
               }};
     runIsolated({task}, 1, secondsOfGraph);
     return finding;
@@ -151,28 +149,28 @@ private:
   }
 
   void reportSmallest(int64_t index, const Finding &finding) const {
-    // What is drawn is drawn again in here: nothing that has met the compiler is used twice.
-    Case test;
-    try {
-      Counts ignored;
-      test = drawCase(options.seed, index, draw, ignored)->test;
-    } catch (const std::exception &error) {
-      std::cout << "  it cannot be drawn again: " << error.what() << "\n";
-      return;
-    }
     Compilation compilation = drawCompilation(options.seed, index);
-    auto fails = [&](const Case &smaller, const Compilation &how) { return isolated(smaller, how).fault == finding.fault; };
-    if (!fails(test, compilation)) {
-      std::cout << "  alone it does not fail; as drawn it is\n" << text(test.graph);
+    auto fails = [&](const Case &smaller, const Compilation &how) {
+      const std::optional<Finding> seen = isolated(smaller, how);
+      return seen && seen->fault == finding.fault;
+    };
+    // The draw that was checked: the first that can be judged.
+    std::optional<Case> test;
+    std::optional<Finding> seen;
+    for (uint64_t attempt = 0; attempt < mostAttempts && !seen; ++attempt)
+      if ((test = drawAttempt(options.seed, index, attempt, draw)))
+        seen = isolated(*test, compilation);
+    if (!seen || seen->fault != finding.fault) {
+      std::cout << "  alone it does not fail\n" << (test ? text(test->graph) : "");
       return;
     }
     // The plainest pipeline that still shows it.
     for (Compilation plainer : {Compilation{.cpu = compilation.cpu}, Compilation{.cpu = "x86-64"}})
-      if (fails(test, plainer))
+      if (fails(*test, plainer))
         compilation = plainer;
-    Case smallest = test;
-    smallest.graph = shrunk(test.graph, [&](const Graph &graph) {
-      return fails({.graph = graph, .differentiate = test.differentiate, .seed = test.seed}, compilation);
+    Case smallest = *test;
+    smallest.graph = shrunk(test->graph, [&](const Graph &graph) {
+      return fails({.graph = graph, .differentiate = test->differentiate, .seed = test->seed}, compilation);
     }, options.tries);
     if (Case forward = smallest; smallest.differentiate) {
       forward.differentiate = false;
@@ -181,7 +179,9 @@ private:
     }
     std::cout << "  the smallest graph found, " << (smallest.differentiate ? "with" : "without") << " gradients, " << describe(compilation)
               << ":\n"
-              << text(smallest.graph) << isolated(smallest, compilation).text;
+              << text(smallest.graph);
+    if (const std::optional<Finding> last = isolated(smallest, compilation))
+      std::cout << last->text;
   }
 
   void printCoverage() const {

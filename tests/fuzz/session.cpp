@@ -23,22 +23,30 @@ const char *reason(Truth::Verdict verdict) {
 
 } // namespace
 
+std::optional<Case> drawAttempt(uint64_t seed, int64_t index, uint64_t attempt, const DrawOptions &options) {
+  Random random(mixed(seed, static_cast<uint64_t>(index), attempt));
+  Case test{.graph = {}, .differentiate = random.integer(0, 6) != 0, .seed = random.bits()};
+  try {
+    test.graph = rebuilt(drawGraph(random, options));
+  } catch (const ModelError &) {
+    return std::nullopt;
+  }
+  return test;
+}
+
 std::unique_ptr<Drawn> drawCase(uint64_t seed, int64_t index, const DrawOptions &options, Counts &counts) {
-  for (uint64_t attempt = 0; attempt < 1000; ++attempt) {
-    Random random(mixed(seed, static_cast<uint64_t>(index), attempt));
-    Case test{.graph = {}, .differentiate = random.integer(0, 6) != 0, .seed = random.bits()};
-    try {
-      test.graph = rebuilt(drawGraph(random, options));
-    } catch (const ModelError &) {
+  for (uint64_t attempt = 0; attempt < mostAttempts; ++attempt) {
+    std::optional<Case> test = drawAttempt(seed, index, attempt, options);
+    if (!test) {
       ++counts["redrawn: breaks a rule of the DSL"];
       continue;
     }
-    auto drawn = std::make_unique<Drawn>(Drawn{test, Truth(test)});
-    if (drawn->truth.verdict() == Truth::Verdict::fine)
-      return drawn;
-    ++counts[reason(drawn->truth.verdict())];
+    Truth truth(*test);
+    if (truth.verdict() == Truth::Verdict::fine)
+      return std::make_unique<Drawn>(Drawn{std::move(*test), std::move(truth)});
+    ++counts[reason(truth.verdict())];
   }
-  throw std::runtime_error("a thousand graphs in turn cannot be judged");
+  throw std::runtime_error("graph " + std::to_string(index) + ": too many draws in turn cannot be judged");
 }
 
 Compilation drawCompilation(uint64_t seed, int64_t index) {
@@ -74,16 +82,16 @@ void countGraph(const Case &test, Counts &counts) {
     ++counts["graphs without gradients"];
 }
 
-Finding checkAlone(const Case &test, const Compilation &compilation, Counts &counts) {
+std::optional<Finding> checkAlone(const Case &test, const Compilation &compilation, Counts &counts) {
   const Truth truth(test);
   if (truth.verdict() != Truth::Verdict::fine)
-    return {};
+    return std::nullopt;
   if (!truth.contradiction().empty())
-    return {Fault::reference, "  " + truth.contradiction() + "\n"};
+    return Finding{Fault::reference, "  " + truth.contradiction() + "\n"};
   try {
     return check({&test}, {&truth}, compilation, counts).front();
   } catch (const std::exception &error) {
-    return {Fault::stage, "  " + std::string(error.what()) + "\n"};
+    return Finding{Fault::stage, "  " + std::string(error.what()) + "\n"};
   }
 }
 

@@ -2,6 +2,8 @@
 // planted bugs share.
 #pragma once
 
+#include <optional>
+
 #include "tests/fuzz/check.h"
 #include "tests/fuzz/draw.h"
 
@@ -15,6 +17,10 @@ struct Drawn {
   Truth truth;
 };
 
+// The graph that the seed leads to at the given attempt; none where it breaks a rule of the DSL.
+std::optional<Case> drawAttempt(uint64_t seed, int64_t index, uint64_t attempt, const DrawOptions &options);
+constexpr uint64_t mostAttempts = 1000;
+
 // Graph `index`: draws until one can be judged, and counts the others by the reason. Where the reference contradicts itself, so does the
 // graph that is returned.
 std::unique_ptr<Drawn> drawCase(uint64_t seed, int64_t index, const DrawOptions &options, Counts &counts);
@@ -25,7 +31,7 @@ Compilation drawCompilation(uint64_t seed, int64_t index);
 // What a graph contributes to the coverage.
 void countGraph(const Case &test, Counts &counts);
 
-// The fault of one graph, compiled alone. A graph that cannot be judged has none.
-Finding checkAlone(const Case &test, const Compilation &compilation, Counts &counts);
+// The fault of one graph, compiled alone; nothing where the graph cannot be judged.
+std::optional<Finding> checkAlone(const Case &test, const Compilation &compilation, Counts &counts);
 
 } // namespace burin::fuzz

@@ -1,4 +1,5 @@
-// The compiled course model through the C interface: what a token may influence, and which bits threads may change (none).
+// The compiled course model through the C interface: what a token may influence, and which bits threads may change
+// (none).
 #include <cmath>
 #include <gtest/gtest.h>
 #include <map>

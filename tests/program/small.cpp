@@ -1,4 +1,5 @@
-// A language model small enough to compile in a moment, and its variants: each differs from `small` in one thing that a test is about.
+// A language model small enough to compile in a moment, and its variants: each differs from `small` in one thing that a
+// test is about.
 #include <burin.h>
 
 namespace {
@@ -7,10 +8,9 @@ using namespace burin;
 
 struct Small {
   int vocab = 256, width = 32, layers = 2, heads = 2, hidden = 64;
-  float final_eps = 1e-5f;    // of the last norm
-  bool residual = true;       // around the layer "mix"
-  bool read_scores = false;   // the loss also looks at an attention's scores
-  bool threshold = false;     // a parameter reaches the loss through a comparison alone
+  float final_eps = 1e-5f;     // of the last norm
+  bool residual = true;        // around the layer "mix"
+  bool read_scores = false;    // the loss also looks at an attention's scores
   bool pair_positions = false; // asks for an even length
 };
 
@@ -34,12 +34,9 @@ constexpr Graph declare(const Small &m, Batch batch) {
   Tensor x = nn::embedding(tokens, m.vocab, m.width, "token_embeddings");
   for (int i = 0; i < m.layers; ++i)
     x = nn::transformer_block(x, positions, block, Scope("layers") / i);
-  const Tensor mixed = nn::linear(x, m.width, "mix");
-  x = m.residual ? x + mixed : mixed;
-  if (m.threshold) {
-    const Tensor gate = to_float(greater_equal(nn::linear(x, m.width, "gate"), x));
-    x = x * gate;
-  }
+  const Scope mix = "mix";
+  const Tensor mixed = nn::linear(x, m.width, mix);
+  x = m.residual ? add(x, mixed, mix) : mixed;
   if (m.pair_positions) {
     const Tensor pairs = reshape(x, {batch.rows, batch.length / 2, 2 * m.width});
     x = reshape(pairs, {batch.rows, batch.length, m.width});
@@ -61,5 +58,4 @@ BURIN_MODEL(small_deep, declare, Small{.layers = 48});
 BURIN_MODEL(small_final_eps, declare, Small{.final_eps = 0.5f});
 BURIN_MODEL(small_no_residual, declare, Small{.residual = false});
 BURIN_MODEL(small_scores_read, declare, Small{.read_scores = true});
-BURIN_MODEL(small_threshold, declare, Small{.threshold = true});
 BURIN_MODEL(small_pairs, declare, Small{.pair_positions = true});

@@ -1,6 +1,7 @@
 """What the tests of this folder share: programs of the build, texts to train on, logs, and objects linked by hand."""
 import json
 import os
+import re
 import resource
 import shutil
 import signal
@@ -38,6 +39,39 @@ def log_lines(out):
 
 def losses_of(out):
     return [line["loss"] for line in log_lines(out) if line["event"] == "step"]
+
+
+def edited(dump, mnemonic, scope, change):
+    """A dump in which the lines of all ops of this kind and scope are what `change` makes of them; there is one in each of three entries."""
+    locations = set(re.findall(rf'^(#loc\d+) = loc\("{re.escape(scope)}"\(', dump, re.MULTILINE))
+    lines, count = [], 0
+    for line in dump.splitlines():
+        op = re.fullmatch(rf"\s*%\S+ = burin\.{mnemonic} .* loc\((#loc\d+)\)", line)
+        if op and op[1] in locations:
+            line = change(line)
+            count += 1
+        lines.append(line)
+    assert count == 3, f"{count} ops '{mnemonic}' in '{scope}', not one for each of step, loss and logits"
+    return "\n".join(lines) + "\n"
+
+
+def removed(dump, mnemonic, scope, operand):
+    """A dump without these ops: who read their result reads that operand of theirs."""
+    def mark(line):
+        result, *operands = re.findall(r"%[\w.#-]+", line)
+        return f"removed {result} {operands[operand]}"
+
+    names, lines = {}, []
+    for line in edited(dump, mnemonic, scope, mark).splitlines():
+        if re.match(r"\s*func\.func", line):
+            names = {}
+        line = re.sub(r"%[\w.#-]+", lambda name: names.get(name[0], name[0]), line)
+        if line.startswith("removed "):
+            _, result, operand_name = line.split()
+            names[result] = operand_name
+        else:
+            lines.append(line)
+    return "\n".join(lines) + "\n"
 
 
 class ProgramTest(unittest.TestCase):
@@ -113,6 +147,10 @@ class ProgramTest(unittest.TestCase):
         program = os.path.splitext(made)[0]
         self.succeed(PATHS["cxx"], PATHS["small_main"], made, *PATHS["libraries"], "-lfmt", "-fopenmp", "-lm", "-o", program)
         return program
+
+    def fused_small(self):
+        self.succeed(SMALL + "_compile", "--out=" + self.folder, "--stages", "--stop-after=fused")
+        return read(self.path("small.2-fused.mlir")).decode()
 
     def continued(self, dump, *options):
         """The object that burin-opt makes of a dump, in a process that knows no model."""

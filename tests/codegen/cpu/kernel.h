@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstring>
 #include <limits>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -26,6 +27,7 @@ struct Machine {
 };
 
 std::vector<Machine> machines();
+inline void PrintTo(const Machine &machine, std::ostream *out) { *out << machine.cpu; }
 inline std::string nameOf(const testing::TestParamInfo<Machine> &info) {
   std::string name = info.param.cpu;
   for (char &c : name)

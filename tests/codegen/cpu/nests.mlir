@@ -1,4 +1,4 @@
-// RUN: burin-opt %s --burin-cpu-lower-nests --canonicalize --cse --loop-invariant-code-motion --split-input-file | FileCheck %s
+// RUN: burin-opt %s --burin-cpu-lower-nests --canonicalize --cse --split-input-file | FileCheck %s
 
 module attributes {burin.target = #burin.target<cpu = "x86-64-v4", features = "", lanes = 16, registers = 32, l1 = 32768, l2 = 1048576>} {
   // Rows that follow one another are one run: whole vectors, four at a time, then what is left of them, and one masked tail.

@@ -300,9 +300,13 @@ TEST_P(CpuNestsTest, RecurrencesAlongTheLastLoopKeepTheirOrder) {
 
 TEST_P(CpuNestsTest, SumsOverSeveralLoopsAndOverTheMiddleOne) {
   expectAtOddWidths([](int64_t n) {
-    Case one{"many_sums", {3, 5, n}, {{{5 * n + 1, n, 1}}}, {{{0, 0, 0}}, {{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}, {{n, 0, 1}}, {{0, n, 1}}},
-             "%0 = arith.addf %o0, %i0 : f32\n%1 = arith.addf %o1, %i0 : f32\n%2 = arith.addf %o2, %i0 : f32\n%3 = arith.addf %o3, %i0 : f32\n%4 = "
-             "arith.addf %o4, %i0 : f32\n%5 = arith.addf %o5, %i0 : f32\nlinalg.yield %0, %1, %2, %3, %4, %5 : f32, f32, f32, f32, f32, f32",
+    Case one{"many_sums",
+             {3, 5, n},
+             {{{5 * n + 1, n, 1}}},
+             {{{0, 0, 0}}, {{1, 0, 0}}, {{0, 1, 0}}, {{0, 0, 1}}, {{n, 0, 1}}, {{0, n, 1}}},
+             "%a = arith.addf %o0, %i0 : f32\n%b = arith.addf %o1, %i0 : f32\n%c = arith.addf %o2, %i0 : f32\n"
+             "%d = arith.addf %o3, %i0 : f32\n%e = arith.addf %o4, %i0 : f32\n%f = arith.addf %o5, %i0 : f32\n"
+             "linalg.yield %a, %b, %c, %d, %e, %f : f32, f32, f32, f32, f32, f32",
              [](Index, In in, Out out) {
                for (double &sum : out)
                  sum += in[0];

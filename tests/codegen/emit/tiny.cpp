@@ -1,5 +1,5 @@
-// A model small enough to compile and train in a moment, yet with everything that an object can hold: several entries, both kinds of
-// decay, integer inputs with bounds, a loss.
+// A model small enough to compile and train in a moment, yet with everything that an object can hold: several entries,
+// both kinds of decay, integer inputs with bounds, a loss.
 #include <burin.h>
 
 namespace {

@@ -1,5 +1,5 @@
-/* Training steps from C through the generated header and libburin_runtime alone: the model learns one batch by heart. Prints the
- * first and the last loss; fails where the last is not much smaller. */
+/* Training steps from C through the generated header and libburin_runtime alone: the model learns one batch by heart.
+ * Prints the first and the last loss; fails where the last is not much smaller. */
 #include <burin_runtime.h>
 #include <math.h>
 #include <stdio.h>

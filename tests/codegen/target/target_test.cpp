@@ -25,8 +25,9 @@ protected:
 };
 
 TEST_F(TargetTest, LevelsDifferInLanesRegistersAndCaches) {
-  for (auto [cpu, lanes, registers, l2] : {std::tuple("x86-64", 4, 16, 512), std::tuple("x86-64-v2", 4, 16, 512),
-                                           std::tuple("x86-64-v3", 8, 16, 512), std::tuple("x86-64-v4", 16, 32, 1024)}) {
+  for (auto [cpu, lanes, registers, l2] :
+       {std::tuple("x86-64", 4, 16, 512), std::tuple("x86-64-v2", 4, 16, 512), std::tuple("x86-64-v3", 8, 16, 512),
+        std::tuple("x86-64-v4", 16, 32, 1024)}) {
     TargetAttr facts = target(cpu);
     EXPECT_EQ(facts.getCpu().getValue(), cpu);
     EXPECT_EQ(facts.getFeatures().getValue(), "") << "a level's features are those that its name stands for";
@@ -46,7 +47,8 @@ TEST_F(TargetTest, CpusAreKnownByTheNamesOfLlvm) {
 
 TEST_F(TargetTest, NativeNamesThisMachine) {
   TargetAttr facts = target("native");
-  EXPECT_NE(facts.getCpu().getValue(), "native") << "a dump continued elsewhere must be for the machine it was made for";
+  EXPECT_NE(facts.getCpu().getValue(), "native")
+      << "a dump continued elsewhere must be for the machine it was made for";
   EXPECT_GT(facts.getL1(), 0);
   EXPECT_GE(facts.getL2(), facts.getL1());
 }
@@ -72,7 +74,8 @@ TEST_F(TargetTest, EveryListedNameIsTaken) {
 // The baseline needs nothing that a 64-bit system could lack.
 TEST_F(TargetTest, RequiredFeaturesAreInTheWordsOfCpuinfo) {
   EXPECT_EQ(requiredFeatures(target("x86-64")), "");
-  EXPECT_EQ(requiredFeatures(target("x86-64-v3")), "abm,avx,avx2,bmi1,bmi2,f16c,fma,movbe,pni,popcnt,sse4_1,sse4_2,ssse3");
+  EXPECT_EQ(requiredFeatures(target("x86-64-v3")),
+            "abm,avx,avx2,bmi1,bmi2,f16c,fma,movbe,pni,popcnt,sse4_1,sse4_2,ssse3");
   EXPECT_NE(requiredFeatures(target("x86-64-v4")).find("avx512f,avx512vl"), std::string::npos);
 }
 

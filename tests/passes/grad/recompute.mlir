@@ -1,0 +1,59 @@
+// RUN: burin-opt %s --burin-recompute --split-input-file | FileCheck %s
+
+// The product is cheap and both its operands are kept for the backward part anyway: it is not kept but computed again there.
+// CHECK-LABEL: func.func @cheap
+// CHECK:         %[[P:.+]] = burin.mul %[[A:[a-z0-9]+]], %[[B:[a-z0-9]+]] :
+// CHECK:         %[[LOSS:.+]] = burin.reduce_sum %[[P]]
+// CHECK:         %[[AGAIN:.+]] = burin.mul %[[A]], %[[B]] {burin.recompute}
+// CHECK-NEXT:    burin.mul %[[AGAIN]], %[[LOSS]]
+func.func @cheap(%a: tensor<3xf32> {burin.role = "input"}, %b: tensor<3xf32> {burin.role = "input"})
+    -> (tensor<f32> {burin.name = "loss", burin.role = "output"}, tensor<3xf32> {burin.name = "w", burin.role = "gradient"}) {
+  %p = burin.mul %a, %b : tensor<3xf32>, tensor<3xf32>
+  %loss = burin.reduce_sum %p over [0] : tensor<3xf32>
+  %g = burin.mul %p, %loss : tensor<3xf32>, tensor<f32>
+  return %loss, %g : tensor<f32>, tensor<3xf32>
+}
+
+// -----
+
+// A copy of a copy: %q is computed again from %p, which is computed again from the arguments.
+// CHECK-LABEL: func.func @chain
+// CHECK:         burin.reduce_sum
+// CHECK:         %[[P:.+]] = burin.mul %{{.*}}, %{{.*}} {burin.recompute}
+// CHECK:         %[[Q:.+]] = burin.scale %[[P]] by {{.*}} {burin.recompute}
+// CHECK:         burin.mul %[[Q]]
+func.func @chain(%a: tensor<3xf32> {burin.role = "input"}, %b: tensor<3xf32> {burin.role = "input"})
+    -> (tensor<f32> {burin.name = "loss", burin.role = "output"}, tensor<3xf32> {burin.name = "w", burin.role = "gradient"}) {
+  %p = burin.mul %a, %b : tensor<3xf32>, tensor<3xf32>
+  %q = burin.scale %p by 2.0 : tensor<3xf32>
+  %loss = burin.reduce_sum %q over [0] : tensor<3xf32>
+  %g = burin.mul %q, %loss : tensor<3xf32>, tensor<f32>
+  return %loss, %g : tensor<f32>, tensor<3xf32>
+}
+
+// -----
+
+// exp is worth keeping.
+// CHECK-LABEL: func.func @expensive
+// CHECK-NOT:     burin.recompute
+func.func @expensive(%a: tensor<3xf32> {burin.role = "input"})
+    -> (tensor<f32> {burin.name = "loss", burin.role = "output"}, tensor<3xf32> {burin.name = "w", burin.role = "gradient"}) {
+  %p = burin.exp %a : tensor<3xf32>
+  %loss = burin.reduce_sum %p over [0] : tensor<3xf32>
+  %g = burin.mul %p, %loss : tensor<3xf32>, tensor<f32>
+  return %loss, %g : tensor<f32>, tensor<3xf32>
+}
+
+// -----
+
+// The matrix product is not kept for anything else, so computing its scaled copy again would keep it instead: nothing gained.
+// CHECK-LABEL: func.func @operand_not_kept
+// CHECK-NOT:     burin.recompute
+func.func @operand_not_kept(%a: tensor<3x3xf32> {burin.role = "input"})
+    -> (tensor<f32> {burin.name = "loss", burin.role = "output"}, tensor<3x3xf32> {burin.name = "w", burin.role = "gradient"}) {
+  %m = burin.matmul %a, %a : tensor<3x3xf32>, tensor<3x3xf32>
+  %p = burin.scale %m by 2.0 : tensor<3x3xf32>
+  %loss = burin.reduce_sum %p over [0, 1] : tensor<3x3xf32>
+  %g = burin.mul %p, %loss : tensor<3x3xf32>, tensor<f32>
+  return %loss, %g : tensor<f32>, tensor<3x3xf32>
+}

@@ -1,0 +1,74 @@
+// The family of small_model.h.
+#include "tests/stages/small_model.h"
+
+#include <numeric>
+
+#include "tests/support/gradient.h"
+#include "tests/support/program.h"
+
+namespace burin::test {
+
+Graph SmallModel::declare(Batch batch) const {
+  Graph graph;
+  const Tensor tokens = graph.input("tokens", {batch.rows, batch.length}, Dtype::i32);
+  const Tensor positions = graph.input("positions", {batch.length}, Dtype::i32);
+  const Tensor targets = graph.input("targets", {batch.rows, batch.length}, Dtype::i32);
+  const Tensor table =
+      graph.parameter("token_embeddings.weight", {vocab, width}, truncatedNormal(1, 3), /*decay=*/true);
+  Tensor x = embedding(table, tokens);
+  const nn::Block block{.attention = {.heads = heads, .rope_theta = rope_theta},
+                        .norm = norm,
+                        .feed_forward = feed_forward,
+                        .hidden = hidden};
+  for (int64_t i = 0; i < layers; ++i)
+    x = nn::transformer_block(x, positions, block, Scope("layers") / i);
+  if (norm != nn::Norm::none)
+    x = nn::rms_norm(x, "ln_final");
+  const Tensor logits = tied ? matmul(x, table, {.transpose_b = true}) : nn::linear(x, vocab, "lm_head");
+  graph.output("logits", logits);
+  graph.output("loss", cross_entropy(logits, targets));
+  return graph;
+}
+
+std::vector<SmallModel> smallModels() {
+  return {{},
+          {.name = "no_positions", .rope_theta = std::nullopt},
+          {.name = "no_norm", .norm = nn::Norm::none},
+          {.name = "post_norm", .norm = nn::Norm::post},
+          {.name = "gelu", .feed_forward = nn::FeedForward::gelu},
+          {.name = "tied", .tied = true}};
+}
+
+mlir::OwningOpRef<mlir::ModuleOp> imported(const SmallModel &model, Batch batch, const std::string &cpu) {
+  ModelDeclaration declaration{.name = model.name,
+                               .declare = [&](Batch asked) { return model.declare(asked); },
+                               .batch = batch,
+                               .target = (*emptyModule(cpu))->getAttrOfType<TargetAttr>("burin.target"),
+                               .revision = "test"};
+  mlir::OwningOpRef<mlir::ModuleOp> module = importModel(context(), declaration);
+  if (!module)
+    throw std::runtime_error("the model " + model.name + " cannot be imported");
+  return module;
+}
+
+std::vector<Values> drawArguments(mlir::func::FuncOp entry, const SmallModel &model, uint64_t seed) {
+  Random random(seed);
+  std::vector<Values> arguments;
+  for (const Slot &slot : argumentsOf(entry)) {
+    if (slot.name == "positions") {
+      arguments.emplace_back(slot.shape);
+      std::iota(arguments.back().data.begin(), arguments.back().data.end(), 0.0);
+    } else if (slot.integers) {
+      arguments.push_back(randomIntegers(random, slot.shape, 0, model.vocab));
+      if (slot.name == "targets")
+        arguments.back()[0] = -1;
+    } else if (slot.name.find("ln") != std::string::npos) {
+      arguments.push_back(randomReals(random, slot.shape, 0.5, 1.5)); // gains
+    } else {
+      arguments.push_back(randomReals(random, slot.shape, -0.6, 0.6));
+    }
+  }
+  return arguments;
+}
+
+} // namespace burin::test
