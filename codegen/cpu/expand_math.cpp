@@ -56,8 +56,9 @@ public:
     Value square = mul(f, f);
     Value q = horner(f, {0.333333194255828857421875f, -0.2499989569187164306640625f, 0.20003868639469146728515625f, -0.166768014430999755859375f,
                          0.14116315543651580810546875f, -0.1222603023052215576171875f, 0.13437502086162567138671875f, -0.127445161342620849609375f});
+    // From the smallest part to the largest: only the last sum rounds at the size of the result.
     Value small = fma(mul(square, f), q, mul(n, c(-2.12194440e-4f)));
-    Value result = add(fma(n, c(0.693359375f), f), fma(square, c(-0.5f), small));
+    Value result = fma(n, c(0.693359375f), add(f, fma(square, c(-0.5f), small)));
     result = select(compare(arith::CmpFPredicate::OEQ, x, c(infinity)), x, result);
     Value outside = select(compare(arith::CmpFPredicate::OEQ, x, c(0.0f)), c(-infinity), c(std::numeric_limits<float>::quiet_NaN()));
     return select(compare(arith::CmpFPredicate::OGT, x, c(0.0f)), result, outside);

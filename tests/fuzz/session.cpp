@@ -53,7 +53,7 @@ Compilation drawCompilation(uint64_t seed, int64_t index) {
   const uint64_t batch = static_cast<uint64_t>(index / batchSize);
   Random random(mixed(seed ^ 0x636f6d70696c65, batch, 0));
   Compilation compilation;
-  // The best third of the time each, whatever the machine has.
+  // Each level as often; a machine that lacks one runs its own best instead.
   const std::vector<std::string> targets = test::machineTargets();
   compilation.cpu = targets[std::min<size_t>(static_cast<size_t>(random.integer(0, 3)), targets.size() - 1)];
   for (const Stage &stage : stages())

@@ -126,10 +126,11 @@ class ProgramTest(unittest.TestCase):
         self.addCleanup(end)
         return process
 
-    def train(self, program, out, *options, steps=600, stop_after=None, **more):
-        """`train` without its long end (validation and sample) where `stop_after` is given."""
+    def train(self, program, out, *options, steps=600, stop_after=None, threads=1):
+        """`train` without its long end (validation and sample) where `stop_after` is given; one thread, for tests run beside each other."""
         stop = () if stop_after is None else ("--stop-after", str(stop_after))
-        self.succeed(program, "train", "--data", self.data, "--out", self.path(out), "--steps", str(steps), *stop, *options, **more)
+        self.succeed(program, "train", "--data", self.data, "--out", self.path(out), "--steps", str(steps), *stop, *options, "--threads",
+                     str(threads))
         return self.path(out)
 
     def losses(self, program, *options, steps=5):

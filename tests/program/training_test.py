@@ -8,16 +8,16 @@ from support import COURSE, PATHS, ProgramTest, log_lines, losses_of, read, text
 
 class TrainingTest(ProgramTest):
     def test_one_fixed_batch_is_learnt_by_heart_in_200_steps(self):
-        out = self.train(COURSE, "run", "--fixed-batch", "--constant-lr", "--lr", "1e-3", stop_after=200)
+        out = self.train(COURSE, "run", "--fixed-batch", "--constant-lr", "--lr", "1e-3", stop_after=200, threads=2)
         losses = losses_of(out)
         self.assertEqual(len(losses), 200)
         self.assertTrue(5.4 < losses[0] < 6.6, f"the first loss is {losses[0]}")
         self.assertLess(losses[-1], 0.01)
 
     def test_checkpoint_and_log_are_the_same_bytes_on_1_and_2_and_3_threads_and_again(self):
-        first = self.train(COURSE, "first", "--threads", "1", stop_after=4)
+        first = self.train(COURSE, "first", stop_after=4)
         for threads in (1, 2, 3):
-            again = self.train(COURSE, f"again{threads}", "--threads", str(threads), stop_after=4)
+            again = self.train(COURSE, f"again{threads}", stop_after=4, threads=threads)
             self.assertEqual(log_lines(again), log_lines(first))
             self.assertTrue(read(again + "/checkpoint.safetensors") == read(first + "/checkpoint.safetensors"),
                             f"another checkpoint on {threads} threads")

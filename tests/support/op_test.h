@@ -53,7 +53,7 @@ public:
 };
 
 // googletest failures, each headed by the case's name.
-void expectCompiledMatchesReference(const std::vector<OpCase> &cases, const std::string &cpu, bool gradients);
+void expectCompiledMatchesReference(const std::vector<OpCase> &cases, const std::string &cpu);
 void expectAdjointMatchesFiniteDifferences(const std::vector<OpCase> &cases);
 
 } // namespace burin::test

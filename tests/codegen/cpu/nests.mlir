@@ -3,21 +3,21 @@
 module attributes {burin.target = #burin.target<cpu = "x86-64-v4", features = "", lanes = 16, registers = 32, l1 = 32768, l2 = 1048576>} {
   // Rows that follow one another are one run: whole vectors, four at a time, then what is left of them, and one masked tail.
   // CHECK-LABEL:   @element_wise
-  // CHECK:         scf.for %{{.+}} = %{{.+}} to %c64
+  // CHECK:         scf.for %{{.+}} = %{{.+}} to %c128 step %c64
   // CHECK-COUNT-4:   vector.load
   // CHECK-NOT:       vector.load
   // CHECK-COUNT-4:   vector.store
   // CHECK:         vector.maskedload
   // CHECK:         vector.maskedstore
   // CHECK-NOT:     linalg.generic
-  func.func @element_wise(%x: memref<75xf32>, %y: memref<75xf32>, %first: index, %last: index, %scratch: memref<?xi8>) attributes {burin.kernel, burin.scratch = 0 : i64} {
+  func.func @element_wise(%x: memref<155xf32>, %y: memref<155xf32>, %first: index, %last: index, %scratch: memref<?xi8>) attributes {burin.kernel, burin.scratch = 0 : i64} {
     %zero = arith.constant 0 : index
     %one = arith.constant 1 : index
     scf.for %cell = %first to %last step %one {
-      %a = memref.reinterpret_cast %x to offset: [%zero], sizes: [15, 5], strides: [5, 1] : memref<75xf32> to memref<15x5xf32, strided<[5, 1], offset: ?>>
-      %b = memref.reinterpret_cast %y to offset: [%zero], sizes: [15, 5], strides: [5, 1] : memref<75xf32> to memref<15x5xf32, strided<[5, 1], offset: ?>>
+      %a = memref.reinterpret_cast %x to offset: [%zero], sizes: [31, 5], strides: [5, 1] : memref<155xf32> to memref<31x5xf32, strided<[5, 1], offset: ?>>
+      %b = memref.reinterpret_cast %y to offset: [%zero], sizes: [31, 5], strides: [5, 1] : memref<155xf32> to memref<31x5xf32, strided<[5, 1], offset: ?>>
       linalg.generic {indexing_maps = [affine_map<(d0, d1) -> (d0, d1)>, affine_map<(d0, d1) -> (d0, d1)>], iterator_types = ["parallel", "parallel"]}
-          ins(%a : memref<15x5xf32, strided<[5, 1], offset: ?>>) outs(%b : memref<15x5xf32, strided<[5, 1], offset: ?>>) {
+          ins(%a : memref<31x5xf32, strided<[5, 1], offset: ?>>) outs(%b : memref<31x5xf32, strided<[5, 1], offset: ?>>) {
       ^bb0(%i: f32, %o: f32):
         %r = arith.mulf %i, %i : f32
         linalg.yield %r : f32
