@@ -73,12 +73,15 @@ TEST(Import, GivesUpdateTheMomentsOneAfterTheOther) {
   mlir::OwningOpRef<mlir::ModuleOp> module = imported({}, {3, 5}, "x86-64");
   const int64_t bytes = (*module)->getAttrOfType<mlir::IntegerAttr>("burin.parameter_bytes").getInt();
   for (const Slot &slot : argumentsOf(entry(*module, "update"))) {
-    if (slot.name == "moment1.0")
+    if (slot.name == "moment1.0") {
       EXPECT_EQ(slot.offset, 0);
-    if (slot.name == "moment2.0")
+    }
+    if (slot.name == "moment2.0") {
       EXPECT_EQ(slot.offset, bytes);
-    if (slot.name == "gradients.0")
+    }
+    if (slot.name == "gradients.0") {
       EXPECT_EQ(slot.role, "gradient");
+    }
   }
 }
 

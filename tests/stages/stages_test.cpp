@@ -191,8 +191,9 @@ TEST(Logits, DoNotSeeLaterTokens) {
           arguments[i][t] = std::fmod(arguments[i][t] + 1, static_cast<double>(model.vocab));
     const Values after = program.run("logits", arguments)[0];
     for (int64_t i = 0; i < 33 * model.vocab; ++i) {
-      if (i < 20 * model.vocab)
+      if (i < 20 * model.vocab) {
         ASSERT_EQ(before[i], after[i]) << cpu << ": logit " << i % model.vocab << " of position " << i / model.vocab;
+      }
     }
     EXPECT_NE(before[20 * model.vocab], after[20 * model.vocab]) << cpu << ": the changed token has no influence";
   }

@@ -1,3 +1,4 @@
+// Windows stay inside their part, go on from a count, and cover a part exactly once.
 #include "data/loader.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Texts as tokens; what is missing, too short or out of the vocabulary is said with both numbers.
 #include "data/text_file.h"
 
 #include <gtest/gtest.h>

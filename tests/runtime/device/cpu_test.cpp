@@ -1,3 +1,4 @@
+// What the CPU can do is found whether the system lists it or cpuid tells it, and what it lacks is named.
 #include "device/cpu.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Launches give the same bits on any number of threads; ids and tables that lead outside are refused first.
 #include "device/device.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Checkpoints bring back a run, refuse those of other models, and no damage to them crashes the program.
 #include "store/checkpoint.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Files of tensors: what is written is read, what is hostile is refused, what is unfinished leaves the old file.
 #include "store/safetensors.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Draws follow the probabilities, limits cut the tail, and generated text outgrows the context.
 #include "text/sampler.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Bytes survive the way to ids and back.
 #include "text/tokenizer.h"
 
 #include <gtest/gtest.h>

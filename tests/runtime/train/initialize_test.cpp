@@ -1,3 +1,4 @@
+// Initial weights: the same for a seed however they are drawn, and distributed as the table says.
 #include "train/initialize.h"
 
 #include <gtest/gtest.h>

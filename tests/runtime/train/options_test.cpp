@@ -1,3 +1,4 @@
+// Options survive a checkpoint, and nonsense in them is refused with the flag named.
 #include "train/options.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Random numbers: the published answers, the distributions, and values that must never change.
 #include "train/random.h"
 
 #include <gtest/gtest.h>

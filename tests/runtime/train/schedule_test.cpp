@@ -1,3 +1,4 @@
+// The learning rate at the ends and in the middle of a run.
 #include "train/schedule.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// A step and an evaluation of the toy model, held against plain arithmetic.
 #include "train/trainer.h"
 
 #include <gtest/gtest.h>
