@@ -77,6 +77,9 @@ private:
         vectors = e.transpose(square);
       } else if (active > 0) {
         vectors[0] = e.load(source.flat, e.add(from, column * source.strides[1]), source.strides[1], lanes, active);
+        // A repeated column comes as one scalar.
+        if (!isa<VectorType>(vectors[0].getType()))
+          vectors[0] = e.broadcast(vectors[0], lanes);
       }
       for (int64_t i = 0; i < rows; ++i)
         e.store(vectors[i], panels.flat, e.add(to, i * width + column), 1, written);

@@ -74,6 +74,10 @@ int compile(const Model &model, const GeneratorOptions &options) {
   Batch asked{options.batch, options.length};
   Graph graph = model.declare(asked);
   bool graphOnly = options.stopAfter == "graph";
+  // Before anything is written: a mistyped stage leaves nothing behind.
+  if (!options.stopAfter.empty() && !graphOnly &&
+      llvm::none_of(allStages(), [&](const Stage &stage) { return stage.name == options.stopAfter; }))
+    return fail("there is no stage '" + options.stopAfter + "'");
   if ((options.stages || graphOnly) &&
       !writeFile(file(".0-graph.txt"), graphText(graph, model.name, asked, options.sourceRoot), error))
     return fail(error);

@@ -117,7 +117,9 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
   for (Field &field : *results)
     lists.push_back(&field.strides);
   SmallVector<int64_t> sizes = space;
-  int64_t leading = collapse(sizes, lists, sizes.size() - 1);
+  // A single row must not make way for batches that have right sides of their own.
+  bool ownRightSides = llvm::any_of(*factors, [](const Factor &f) { return llvm::any_of(f.panelStrides, [](int64_t stride) { return stride != 0; }); });
+  int64_t leading = collapse(sizes, lists, sizes.size() - 1, /*keepLast=*/ownRightSides);
   int64_t rows = sizes[leading - 1], columns = sizes[leading], width = t.panelWidth();
   int64_t outer = product(ArrayRef<int64_t>(sizes).take_front(leading - 1));
   Shape2 step = chooseTile(t.target, outer, rows, columns, deepest, factors->size(), wholeRows, width);

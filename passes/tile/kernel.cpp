@@ -68,7 +68,7 @@ SmallVector<int64_t> stridesOver(const Strided &where, ArrayRef<int64_t> space) 
   return strides;
 }
 
-int64_t collapse(SmallVectorImpl<int64_t> &sizes, MutableArrayRef<SmallVector<int64_t> *> strides, int64_t end) {
+int64_t collapse(SmallVectorImpl<int64_t> &sizes, MutableArrayRef<SmallVector<int64_t> *> strides, int64_t end, bool keepLast) {
   auto erase = [&](int64_t dim) {
     sizes.erase(sizes.begin() + dim);
     for (auto *list : strides)
@@ -76,7 +76,7 @@ int64_t collapse(SmallVectorImpl<int64_t> &sizes, MutableArrayRef<SmallVector<in
     --end;
   };
   for (int64_t dim = end - 1; dim >= 0; --dim)
-    if (sizes[dim] == 1 && end > 1)
+    if (sizes[dim] == 1 && end > 1 && !(keepLast && dim == end - 1))
       erase(dim);
   for (int64_t dim = end - 2; dim >= 0; --dim) {
     bool one = llvm::all_of(strides, [&](auto *list) { return (*list)[dim] == (*list)[dim + 1] * sizes[dim + 1]; });

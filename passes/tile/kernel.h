@@ -45,8 +45,8 @@ Work selfWork(const GroupBody &body, TileBuilder &t);
 llvm::SmallVector<int64_t> stridesOver(const Strided &where, llvm::ArrayRef<int64_t> space);
 
 // Merges neighbouring dimensions before `end` that every stride list sees as one, and drops those of size 1. Each list has as many strides as there are
-// sizes; at least one dimension is left before `end`, which is returned as it is afterwards.
-int64_t collapse(llvm::SmallVectorImpl<int64_t> &sizes, llvm::MutableArrayRef<llvm::SmallVector<int64_t> *> strides, int64_t end);
+// sizes; at least one dimension is left before `end`, which is returned as it is afterwards. With `keepLast` the last of them stays even where its size is 1.
+int64_t collapse(llvm::SmallVectorImpl<int64_t> &sizes, llvm::MutableArrayRef<llvm::SmallVector<int64_t> *> strides, int64_t end, bool keepLast = false);
 
 // Splits a cell's number into one index for each size, last fastest.
 llvm::SmallVector<mlir::Value> delinearise(TileBuilder &t, mlir::Value number, llvm::ArrayRef<int64_t> sizes);

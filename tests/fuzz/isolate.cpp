@@ -47,8 +47,11 @@ std::string firstLines(const std::string &text, int lines) {
 [[noreturn]] void runChild(const Task &task, const Child &files, unsigned seconds) {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
+  // Of its own time: a busy machine is no fault. What waits for ever ends much later.
+  const rlimit time{seconds, seconds + 1};
+  setrlimit(RLIMIT_CPU, &time);
   dup2(fileno(files.errors), STDERR_FILENO);
-  alarm(seconds);
+  alarm(20 * seconds);
   try {
     const std::string answer = task.body();
     std::fwrite(answer.data(), 1, answer.size(), files.answer);
@@ -65,7 +68,7 @@ std::string firstLines(const std::string &text, int lines) {
 std::string endOf(int status, unsigned seconds) {
   if (!WIFSIGNALED(status))
     return "";
-  if (WTERMSIG(status) == SIGALRM)
+  if (WTERMSIG(status) == SIGALRM || WTERMSIG(status) == SIGXCPU)
     return "no end after " + std::to_string(seconds) + " s\n";
   return std::string("signal: ") + strsignal(WTERMSIG(status)) + "\n";
 }

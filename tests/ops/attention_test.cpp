@@ -35,11 +35,13 @@ static std::vector<OpCase> cases() {
   size_t turn = 0;
   auto next = [&] { return oddSizes[turn++ % std::size(oddSizes)]; };
   for (int64_t n : oddSizes) {
-    cases.push_back(causalAttention({2, 1}, n, next()));
-    cases.push_back(plainAttention({}, n, next(), 5, 7));
-    cases.push_back(plainAttention({3}, next(), 17, n, 3));
+    cases.push_back(causalAttention({2}, n, 5));
+    cases.push_back(plainAttention({}, n, next(), 3, 7));
   }
-  return cases + attentionVariants(33, 8);
+  // Depths, and leading dimensions.
+  for (int64_t n : {1, 17, 65})
+    cases.push_back(plainAttention({3, 1, 2}, 5, 13, n, 17));
+  return cases + attentionVariants(17, 8);
 }
 
 static const OpTest test("attention", reference, cases);

@@ -11,11 +11,12 @@ namespace burin::test {
 namespace {
 
 // The structural words, which are no ops of a model: passes/ir/words.td.
-bool isWord(llvm::StringRef mnemonic) {
-  return llvm::is_contained({GroupOp::getOperationName(), YieldOp::getOperationName(), LaunchOp::getOperationName(),
-                             ContractOp::getOperationName(), PackOp::getOperationName(),
+bool isWord(llvm::StringRef name) {
+  return llvm::is_contained({GroupOp::getOperationName(), YieldOp::getOperationName(), CopyOp::getOperationName(),
+                             PackPanelsOp::getOperationName(), ProductOp::getOperationName(),
+                             LaunchOp::getOperationName(), ContractOp::getOperationName(), PackOp::getOperationName(),
                              SwapLanesOp::getOperationName()},
-                            mnemonic);
+                            name);
 }
 
 std::vector<mlir::RegisteredOperationName> modelOps() {

@@ -48,6 +48,10 @@ Program::Program(const std::string &path, const std::vector<std::string> &argume
   process_ = fork();
   if (process_ != 0)
     return;
+  // As in a script's background job, where shells silence SIGINT; the others as at a prompt, whoever runs the tests.
+  std::signal(SIGINT, SIG_IGN);
+  std::signal(SIGTERM, SIG_DFL);
+  std::signal(SIGHUP, SIG_DFL);
   redirect(STDOUT_FILENO, folder_ / "out");
   redirect(STDERR_FILENO, folder_ / "err");
   if (limits.fileSize) {
