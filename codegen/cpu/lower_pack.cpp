@@ -77,9 +77,13 @@ private:
         vectors = e.transpose(square);
       } else if (active > 0) {
         vectors[0] = e.load(source.flat, e.add(from, column * source.strides[1]), source.strides[1], lanes, active);
-        // A repeated column comes as one scalar.
-        if (!isa<VectorType>(vectors[0].getType()))
-          vectors[0] = e.broadcast(vectors[0], lanes);
+        // A repeated column comes as one scalar; lanes beyond the last column stay 0.
+        if (!isa<VectorType>(vectors[0].getType())) {
+          Value repeated = vectors[0];
+          vectors[0] = zero;
+          for (int64_t j = 0; j < active; ++j)
+            vectors[0] = vector::InsertOp::create(e.b, e.loc, repeated, vectors[0], j);
+        }
       }
       for (int64_t i = 0; i < rows; ++i)
         e.store(vectors[i], panels.flat, e.add(to, i * width + column), 1, written);

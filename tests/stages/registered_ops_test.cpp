@@ -43,7 +43,9 @@ TEST(RegisteredOps, HaveOneTileForm) {
   for (mlir::RegisteredOperationName op : modelOps()) {
     const int forms = op.hasInterface<Elementwise>() + op.hasInterface<Expandable>() + op.hasInterface<Reduction>() +
                       op.hasInterface<Contraction>() + op.hasInterface<View>() + op.hasInterface<SelfTiled>();
-    EXPECT_EQ(forms, 1) << op.getStringRef().str();
+    // A reduction over other dimensions than the two forms that grouping knows expands into those.
+    const bool canonicalised = op.hasInterface<Reduction>() && op.hasInterface<Expandable>();
+    EXPECT_EQ(forms - canonicalised, 1) << op.getStringRef().str();
   }
 }
 
