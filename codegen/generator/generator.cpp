@@ -74,12 +74,10 @@ int compile(const Model &model, const GeneratorOptions &options) {
   Batch asked{options.batch, options.length};
   Graph graph = model.declare(asked);
   bool graphOnly = options.stopAfter == "graph";
-  // Before anything is written: a mistyped stage leaves nothing behind.
-  if (!options.stopAfter.empty() && !graphOnly &&
-      llvm::none_of(allStages(), [&](const Stage &stage) { return stage.name == options.stopAfter; }))
-    return fail("there is no stage '" + options.stopAfter + "'");
-  if ((options.stages || graphOnly) &&
-      !writeFile(file(".0-graph.txt"), graphText(graph, model.name, asked, options.sourceRoot), error))
+  auto writeGraph = [&] {
+    return writeFile(file(".0-graph.txt"), graphText(graph, model.name, asked, options.sourceRoot), error);
+  };
+  if (graphOnly && !writeGraph())
     return fail(error);
   if (!graphOnly) {
     mlir::OwningOpRef<mlir::ModuleOp> module = importModel(context, {.name = model.name,
@@ -101,6 +99,9 @@ int compile(const Model &model, const GeneratorOptions &options) {
                          .onStage = {}};
     staging.onStage = [&](const Stage &stage, mlir::ModuleOp result) {
       double seconds = lap();
+      // With the first stage: what is refused before it leaves nothing behind.
+      if (number == 0 && options.stages)
+        written = writeGraph();
       ++number;
       markStage(result, stage.name);
       std::string path = file("." + llvm::Twine(number) + "-" + stage.name + ".mlir");
