@@ -126,7 +126,8 @@ TEST(Attention, BlocksOfKeysAndQueriesJoinSeamlessly) {
   expectFusionKeepsResults(cases, {}, {{"burin.attention", 1}, {"burin.softmax", 0}});
 }
 
-TEST(Attention, EveryPairOfOddLengths) {
+// Compiles 144 kernels on each instruction set and takes minutes: run with --gtest_also_run_disabled_tests until it is cut up.
+TEST(Attention, DISABLED_EveryPairOfOddLengths) {
   for (int64_t queries : oddSizes) {
     std::vector<OpCase> cases;
     for (int64_t keys : oddSizes)
