@@ -47,6 +47,9 @@ ModelDiagnostics::ModelDiagnostics(MLIRContext *context, bool printRemarks)
         for (Diagnostic &note : diagnostic.getNotes())
           llvm::errs() << prefix(note.getLocation()) << word(note.getSeverity()) << note << "\n";
         return success();
-      }) {}
+      }) {
+  // The op in MLIR's words is nothing that a model's author wrote.
+  context->printOpOnDiagnostic(false);
+}
 
 } // namespace burin

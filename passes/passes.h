@@ -14,4 +14,4 @@ namespace burin {
 #define GEN_PASS_REGISTRATION
 #include "passes/passes.h.inc"
 
-}  // namespace burin
+} // namespace burin

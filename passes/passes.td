@@ -4,7 +4,7 @@
 
 include "mlir/Pass/PassBase.td"
 
-// ---- fuse ---------------------------------------------------------------------------------------------------------------------
+// ---- fuse
 
 def FuseAttention : Pass<"burin-fuse-attention", "::mlir::func::FuncOp"> {
   let summary = "turn softmax(f(q k^T)) v into one burin.attention that holds f";
@@ -45,7 +45,7 @@ def FuseLinearLoss : Pass<"burin-fuse-linear-loss", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"fused", "fused", "losses fused with their linear layer">];
 }
 
-// ---- grad ---------------------------------------------------------------------------------------------------------------------
+// ---- grad
 
 def Differentiate : Pass<"burin-differentiate", "::mlir::func::FuncOp"> {
   let summary = "append the backward graph of an entry that carries `burin.differentiate`";
@@ -68,7 +68,7 @@ def Recompute : Pass<"burin-recompute", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"recomputed", "recomputed", "values recomputed">];
 }
 
-// ---- group --------------------------------------------------------------------------------------------------------------------
+// ---- group
 
 def Expand : Pass<"burin-expand", "::mlir::func::FuncOp"> {
   let summary = "replace ops that are shorthands by the simpler ops they stand for";
@@ -91,7 +91,7 @@ def Group : Pass<"burin-group", "::mlir::func::FuncOp"> {
   let statistics = [Statistic<"groups", "groups", "groups made">, Statistic<"joined", "joined", "ops joined to another's group">];
 }
 
-// ---- plan ---------------------------------------------------------------------------------------------------------------------
+// ---- plan
 
 def Plan : Pass<"burin-plan", "::mlir::func::FuncOp"> {
   let summary = "give every tensor between groups a buffer and an offset";
@@ -103,7 +103,7 @@ def Plan : Pass<"burin-plan", "::mlir::func::FuncOp"> {
   }];
 }
 
-// ---- tile ---------------------------------------------------------------------------------------------------------------------
+// ---- tile
 
 def Tile : Pass<"burin-tile", "::mlir::ModuleOp"> {
   let summary = "turn each distinct group into one kernel of loops over tiles, and each entry into its list of launches";

@@ -1,7 +1,6 @@
 // The one list of stages and passes.
 #include "passes/stages.h"
 
-#include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Verifier.h"
 #include "mlir/Pass/PassRegistry.h"
@@ -9,6 +8,7 @@
 #include "passes/ir/burin.h"
 #include "passes/passes.h"
 #include "passes/plan/buffers.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -88,7 +88,7 @@ LogicalResult checkTiled(ModuleOp module) {
   return success(!result.wasInterrupted());
 }
 
-}  // namespace
+} // namespace
 
 std::vector<Stage> stages() {
   return {
@@ -99,7 +99,8 @@ std::vector<Stage> stages() {
        .check = checkNamed,
        .passes = {}},
 
-      // Fused before the backward graph is derived, so that fused ops bring adjoints of their own and no backward chain is ever matched.
+      // Fused before the backward graph is derived, so that fused ops bring adjoints of their own and no backward chain
+      // is ever matched.
       {.name = "fused",
        .sentence = "chains with an adjoint of their own are named: attention, SwiGLU, linear and loss",
        .promise = "still only model ops; equal results with any of the passes left out",
@@ -116,8 +117,12 @@ std::vector<Stage> stages() {
        .promise = "no entry is left to differentiate; values kept for the backward part are plain operands",
        .build = {},
        .check = checkJoint,
-       // Recomputation looks at what lives from forward to backward, so duplicates go first; the second clean-up must not undo it: copies are marked.
-       .passes = {{.name = "burin-differentiate"}, {.name = "canonicalize"}, {.name = "cse"}, {.name = "burin-recompute", .optional = true}}},
+       // Recomputation looks at what lives from forward to backward, so duplicates go first; the second clean-up must
+       // not undo it: copies are marked.
+       .passes = {{.name = "burin-differentiate"},
+                  {.name = "canonicalize"},
+                  {.name = "cse"},
+                  {.name = "burin-recompute", .optional = true}}},
 
       // From here on what stands between groups is memory.
       {.name = "grouped",
@@ -147,7 +152,9 @@ std::vector<Stage> stages() {
 namespace {
 
 // The name of "pass{options}".
-StringRef nameOf(StringRef pass) { return pass.take_until([](char c) { return c == '{'; }); }
+StringRef nameOf(StringRef pass) {
+  return pass.take_until([](char c) { return c == '{'; });
+}
 
 LogicalResult checkOptions(ModuleOp module, const std::vector<Stage> &stages, const StageOptions &options) {
   auto knownStage = [&](const std::string &name) {
@@ -175,7 +182,7 @@ LogicalResult checkOptions(ModuleOp module, const std::vector<Stage> &stages, co
   return success();
 }
 
-}  // namespace
+} // namespace
 
 // Passes are found by name, so that a stage reads as a list. Registering one again changes nothing.
 static void registerStagePasses() {
@@ -224,4 +231,4 @@ LogicalResult runStages(ModuleOp module, const std::vector<Stage> &stages, const
   return success();
 }
 
-}  // namespace burin
+} // namespace burin

@@ -1,16 +1,18 @@
-// Functions on f32 as polynomials, for scalars and vectors alike. Infinities, NaN, overflow and underflow are those of the exact
-// function. Coefficients are minimax fits rounded to single precision (Sollya's fpminimax; erf's far part: Lawson's iteration).
-// With `ulp` a unit in the last place of the exact result, the greatest errors over all floats are at most
+// Functions on f32 as polynomials, for scalars and vectors alike. Infinities, NaN, overflow and underflow are those of
+// the exact function. Coefficients are minimax fits rounded to single precision (Sollya's fpminimax; erf's far part:
+// Lawson's iteration). With `ulp` a unit in the last place of the exact result, the greatest errors over all floats are
+// at most
 //   exp, log 1    exp2, erf, rsqrt 1.5    tanh 2
-// where a multiply-add is one instruction, and half a unit more where it is two. tests/codegen/cpu/math_test.cpp measures them.
+// where a multiply-add is one instruction, and half a unit more where it is two. tests/codegen/cpu/math_test.cpp
+// measures them.
 #include "codegen/cpu/cpu.h"
 #include "codegen/cpu/tile.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace burin {
 
@@ -54,21 +56,24 @@ public:
     Value f = sub(realOf(subtract(bits, shiftLeft(steps, 23))), c(1.0f));
     Value n = add(arith::SIToFPOp::create(b, loc, real, steps), select(isTiny, c(-23.0f), c(0.0f)));
     Value square = mul(f, f);
-    Value q = horner(f, {0.333333194255828857421875f, -0.2499989569187164306640625f, 0.20003868639469146728515625f, -0.166768014430999755859375f,
-                         0.14116315543651580810546875f, -0.1222603023052215576171875f, 0.13437502086162567138671875f, -0.127445161342620849609375f});
+    Value q = horner(f, {0.333333194255828857421875f, -0.2499989569187164306640625f, 0.20003868639469146728515625f,
+                         -0.166768014430999755859375f, 0.14116315543651580810546875f, -0.1222603023052215576171875f,
+                         0.13437502086162567138671875f, -0.127445161342620849609375f});
     // From the smallest part to the largest: only the last sum rounds at the size of the result.
     Value small = fma(mul(square, f), q, mul(n, c(-2.12194440e-4f)));
     Value result = fma(n, c(0.693359375f), add(f, fma(square, c(-0.5f), small)));
     result = select(compare(arith::CmpFPredicate::OEQ, x, c(infinity)), x, result);
-    Value outside = select(compare(arith::CmpFPredicate::OEQ, x, c(0.0f)), c(-infinity), c(std::numeric_limits<float>::quiet_NaN()));
+    Value outside = select(compare(arith::CmpFPredicate::OEQ, x, c(0.0f)), c(-infinity),
+                           c(std::numeric_limits<float>::quiet_NaN()));
     return select(compare(arith::CmpFPredicate::OGT, x, c(0.0f)), result, outside);
   }
 
   // Near zero an odd polynomial, beyond it 1 - 2 / (exp(2 |x|) + 1).
   Value tanh(Value x) {
     Value size = math::AbsFOp::create(b, loc, x), square = mul(x, x);
-    Value near = horner(square, {-0.3333333432674407958984375f, 0.13333363831043243408203125f, -5.39679713547229766845703125e-2f,
-                                 2.18200571835041046142578125e-2f, -8.4749050438404083251953125e-3f, 2.41447682492434978485107421875e-3f});
+    Value near = horner(square, {-0.3333333432674407958984375f, 0.13333363831043243408203125f,
+                                 -5.39679713547229766845703125e-2f, 2.18200571835041046142578125e-2f,
+                                 -8.4749050438404083251953125e-3f, 2.41447682492434978485107421875e-3f});
     near = fma(mul(square, x), near, x);
     Value far = sub(c(1.0f), div(c(2.0f), add(exp(add(size, size)), c(1.0f))));
     return select(compare(arith::CmpFPredicate::OLT, size, c(0.625f)), near, withSign(far, x));
@@ -77,14 +82,16 @@ public:
   // Near zero an odd polynomial, beyond it 1 - exp(p(|x|) - |x|).
   Value erf(Value x) {
     Value size = math::AbsFOp::create(b, loc, x), square = mul(x, x);
-    Value near = horner(square, {0.128379166126251220703125f, -0.3761263191699981689453125f, 0.112836770713329315185546875f,
-                                 -2.68585942685604095458984375e-2f, 5.19932247698307037353515625e-3f, -8.125258027575910091400146484375e-4f,
-                                 8.3017905126325786113739013671875e-5f});
+    Value near =
+        horner(square, {0.128379166126251220703125f, -0.3761263191699981689453125f, 0.112836770713329315185546875f,
+                        -2.68585942685604095458984375e-2f, 5.19932247698307037353515625e-3f,
+                        -8.125258027575910091400146484375e-4f, 8.3017905126325786113739013671875e-5f});
     near = fma(near, x, x);
     // From 3.93 on the result is 1; the polynomial is not meant to be read beyond.
     Value limited = select(compare(arith::CmpFPredicate::OGT, size, c(4.0f)), c(4.0f), size);
-    Value power = horner(limited, {-0.00019565584079828113f, -0.12767571210861206f, -0.6371821165084839f, -0.10393167287111282f, 0.02222692035138607f,
-                                   -0.0030432024504989386f, 0.00019593349134083837f});
+    Value power =
+        horner(limited, {-0.00019565584079828113f, -0.12767571210861206f, -0.6371821165084839f, -0.10393167287111282f,
+                         0.02222692035138607f, -0.0030432024504989386f, 0.00019593349134083837f});
     Value far = sub(c(1.0f), exp(sub(power, limited)));
     return select(compare(arith::CmpFPredicate::OLT, size, c(0.9277f)), near, withSign(far, x));
   }
@@ -110,7 +117,9 @@ private:
   Value sub(Value x, Value y) { return arith::SubFOp::create(b, loc, x, y); }
   Value mul(Value x, Value y) { return arith::MulFOp::create(b, loc, x, y); }
   Value div(Value x, Value y) { return arith::DivFOp::create(b, loc, x, y); }
-  Value fma(Value x, Value y, Value z) { return fused ? math::FmaOp::create(b, loc, x, y, z).getResult() : add(mul(x, y), z); }
+  Value fma(Value x, Value y, Value z) {
+    return fused ? math::FmaOp::create(b, loc, x, y, z).getResult() : add(mul(x, y), z);
+  }
   Value subtract(Value x, Value y) { return arith::SubIOp::create(b, loc, x, y); }
   Value shiftLeft(Value x, int64_t by) { return arith::ShLIOp::create(b, loc, x, i(by)); }
   Value shiftRight(Value x, int64_t by) { return arith::ShRSIOp::create(b, loc, x, i(by)); }
@@ -136,12 +145,13 @@ private:
 
   // exp(r) for |r| <= ln 2 / 2
   Value expNearZero(Value r) {
-    return horner(r, {1.0f, 1.0f, 0.49999988079071044921875f, 0.16666518151760101318359375f, 4.1669659316539764404296875e-2f,
-                      8.3689652383327484130859375e-3f, 1.37445144355297088623046875e-3f});
+    return horner(r,
+                  {1.0f, 1.0f, 0.49999988079071044921875f, 0.16666518151760101318359375f,
+                   4.1669659316539764404296875e-2f, 8.3689652383327484130859375e-3f, 1.37445144355297088623046875e-3f});
   }
 
-  // x * 2^n, n in the low bits of `shifted`. In two steps: 2^n itself may be too large or too small for a float, and only the second
-  // multiplication can round.
+  // x * 2^n, n in the low bits of `shifted`. In two steps: 2^n itself may be too large or too small for a float, and
+  // only the second multiplication can round.
   Value scaleByPower(Value x, Value shifted) {
     Value n = subtract(bitsOf(shifted), i(0x4b400000)), half = shiftRight(n, 1);
     auto power = [&](Value exponent) { return realOf(shiftLeft(arith::AddIOp::create(b, loc, exponent, i(127)), 23)); };

@@ -1,4 +1,5 @@
-// What is left of tiles after the tile words are lowered: loads and stores of single elements (ids, bounds), and the views themselves.
+// What is left of tiles after the tile words are lowered: loads and stores of single elements (ids, bounds), and the
+// views themselves.
 #include "codegen/cpu/cpu.h"
 #include "codegen/cpu/tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -32,7 +33,8 @@ struct FlattenAccesses : impl::CpuFlattenAccessesBase<FlattenAccesses> {
   }
 
   static bool isFlat(Value memref) {
-    return isa<BlockArgument>(memref) || (memref.getDefiningOp<memref::ViewOp>() && cast<MemRefType>(memref.getType()).getRank() == 1);
+    return isa<BlockArgument>(memref) ||
+           (memref.getDefiningOp<memref::ViewOp>() && cast<MemRefType>(memref.getType()).getRank() == 1);
   }
 
   void runOnOperation() override {
@@ -53,7 +55,8 @@ struct FlattenAccesses : impl::CpuFlattenAccessesBase<FlattenAccesses> {
           return WalkResult::interrupt();
         store.getMemrefMutable().assign(flat->first);
         store.getIndicesMutable().assign(flat->second);
-      } else if (isa<memref::MemRefDialect>(op->getDialect()) && op->getNumResults() == 1 && isa<MemRefType>(op->getResult(0).getType())) {
+      } else if (isa<memref::MemRefDialect>(op->getDialect()) && op->getNumResults() == 1 &&
+                 isa<MemRefType>(op->getResult(0).getType())) {
         views.push_back(op);
       }
       return WalkResult::advance();

@@ -1,13 +1,14 @@
-// burin.contract becomes register blocks: rows x vectors of c stay in registers while the depth runs by, each row of b multiplied by broadcast
-// elements of a. A block takes three quarters of the registers; the rest hold the row of b and a broadcast.
+// burin.contract becomes register blocks: rows x vectors of c stay in registers while the depth runs by, each row of b
+// multiplied by broadcast elements of a. A block takes three quarters of the registers; the rest hold the row of b and
+// a broadcast.
 #include "codegen/cpu/cpu.h"
 #include "codegen/cpu/tile.h"
-#include "llvm/Support/MathExtras.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace burin {
 
@@ -40,7 +41,8 @@ public:
     if (width < lanes || n < lanes)
       lanes = llvm::bit_ceil<uint64_t>(std::min(n, width));
 
-    // A slice of the depth whose panel of b fills a quarter of L2, so that it is still there for the next rows. Slices after the first add to c.
+    // A slice of the depth whose panel of b fills a quarter of L2, so that it is still there for the next rows. Slices
+    // after the first add to c.
     int64_t panelBytes = maxVectors() * lanes * 4;
     int64_t slices = llvm::divideCeil(k * panelBytes, target.getL2() / 4);
     int64_t slice = llvm::divideCeil(k, slices);
@@ -68,7 +70,8 @@ private:
 
   // Vectors of c side by side in a block: as wide as leaves rows enough to reuse b.
   int64_t maxVectors() const { return target.getRegisters() >= 32 ? 3 : 2; }
-  // Rows of a block of that width. More than 12 bring nothing: that many sums in flight hide the latency of a multiply-add.
+  // Rows of a block of that width. More than 12 bring nothing: that many sums in flight hide the latency of a
+  // multiply-add.
   int64_t maxRows(int64_t vectors) const { return std::min<int64_t>(12, target.getRegisters() * 3 / 4 / vectors); }
 
   void emitSlice(Value from, int64_t depth, bool accumulate) {
@@ -81,7 +84,8 @@ private:
       emitPanel(from, depth, accumulate, e.index(panels), n - panels * width);
   }
 
-  // One panel of b, of which `columns` count, in groups of vectors. Four vectors are two twos: three and a one would starve for sums.
+  // One panel of b, of which `columns` count, in groups of vectors. Four vectors are two twos: three and a one would
+  // starve for sums.
   void emitPanel(Value from, int64_t depth, bool accumulate, Value panel, int64_t columns) {
     int64_t vectors = llvm::divideCeil(columns, lanes), most = maxVectors();
     int64_t groups = vectors / most, rest = vectors % most;
@@ -110,13 +114,15 @@ private:
   }
 
   // All rows of a few vectors of columns that start `column` into the panel; `tail` lanes of the last vector count.
-  void emitColumns(Value from, int64_t depth, bool accumulate, Value start, Value base, Value column, int64_t vectors, int64_t tail) {
+  void emitColumns(Value from, int64_t depth, bool accumulate, Value start, Value base, Value column, int64_t vectors,
+                   int64_t tail) {
     int64_t blocks = llvm::divideCeil(m, maxRows(vectors)), rows = llvm::divideCeil(m, blocks), whole = m / rows * rows;
     Value cAt = e.add(c.offset, e.add(start, column)); // columns of c have stride 1
     Value bAt = e.add(e.add(base, column), e.mul(from, depthStride));
     Value aAt = e.add(left.offset, e.mul(from, left.strides[1]));
     auto block = [&](Value row, int64_t count) {
-      emitBlock(e.add(cAt, e.mul(row, c.strides[0])), e.add(aAt, e.mul(row, left.strides[0])), bAt, depth, accumulate, count, vectors, tail);
+      emitBlock(e.add(cAt, e.mul(row, c.strides[0])), e.add(aAt, e.mul(row, left.strides[0])), bAt, depth, accumulate,
+                count, vectors, tail);
     };
     e.loop(whole, rows, {}, [&](Value row, ValueRange) {
       block(row, rows);
@@ -126,29 +132,34 @@ private:
       block(e.index(whole), m - whole);
   }
 
-  void emitBlock(Value cAt, Value aAt, Value bAt, int64_t depth, bool accumulate, int64_t rows, int64_t vectors, int64_t tail) {
+  void emitBlock(Value cAt, Value aAt, Value bAt, int64_t depth, bool accumulate, int64_t rows, int64_t vectors,
+                 int64_t tail) {
     Type type = e.lanesOf(c.element, lanes);
     auto active = [&](int64_t v) { return v == vectors - 1 ? tail : lanes; };
     // What will be added to is fetched while the products are made.
     if (accumulate)
       for (int64_t r = 0; r < rows; ++r)
         for (int64_t v = 0; v < vectors; ++v)
-          memref::PrefetchOp::create(b, e.loc, c.flat, ValueRange{e.add(cAt, r * c.strides[0] + v * lanes)}, /*isWrite=*/true, 3, true);
+          memref::PrefetchOp::create(b, e.loc, c.flat, ValueRange{e.add(cAt, r * c.strides[0] + v * lanes)},
+                                     /*isWrite=*/true, 3, true);
 
     auto step = [&](Value at, int64_t offset, SmallVector<Value> sums) {
       Value bRow = e.add(bAt, e.mul(at, depthStride)), aColumn = e.add(aAt, e.mul(at, left.strides[1]));
       SmallVector<Value> row;
       for (int64_t v = 0; v < vectors; ++v) // panels are padded with zeros; rows that are not packed end where c does
-        row.push_back(e.load(right.flat, e.add(bRow, offset * depthStride + v * lanes), 1, lanes, panelStride ? lanes : active(v)));
+        row.push_back(e.load(right.flat, e.add(bRow, offset * depthStride + v * lanes), 1, lanes,
+                             panelStride ? lanes : active(v)));
       for (int64_t r = 0; r < rows; ++r) {
-        Value scalar = memref::LoadOp::create(b, e.loc, left.flat, e.add(aColumn, offset * left.strides[1] + r * left.strides[0]));
+        Value scalar =
+            memref::LoadOp::create(b, e.loc, left.flat, e.add(aColumn, offset * left.strides[1] + r * left.strides[0]));
         Value factor = e.broadcast(scalar, lanes);
         for (int64_t v = 0; v < vectors; ++v)
           sums[r * vectors + v] = multiplyAdd(factor, row[v], sums[r * vectors + v]);
       }
       return sums;
     };
-    // About fifty products a turn: enough to forget the loop's own instructions, little enough for the instruction cache.
+    // About fifty products a turn: enough to forget the loop's own instructions, little enough for the instruction
+    // cache.
     int64_t unroll = std::clamp<int64_t>(48 / (rows * vectors), 1, 8), whole = depth / unroll * unroll;
     SmallVector<Value> sums(rows * vectors, e.splat(type, 0));
     sums = e.loop(whole, unroll, sums, [&](Value at, ValueRange carried) {

@@ -1,15 +1,16 @@
-// linalg.generic on tiles becomes loops over vectors. The last loop of a nest is cut into blocks of lanes; values that do not depend on it stay
-// scalars, one for all lanes. Where a result lacks an outer loop, the lane blocks go outermost and the result stays in registers all the way down;
-// where it lacks the last loop, each block adds to vectors of partial results, joined once at the end.
+// linalg.generic on tiles becomes loops over vectors. The last loop of a nest is cut into blocks of lanes; values that
+// do not depend on it stay scalars, one for all lanes. Where a result lacks an outer loop, the lane blocks go outermost
+// and the result stays in registers all the way down; where it lacks the last loop, each block adds to vectors of
+// partial results, joined once at the end.
 #include "codegen/cpu/cpu.h"
 #include "codegen/cpu/tile.h"
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace burin {
 
@@ -56,7 +57,8 @@ public:
     choose();
     bool swaps = !op.getBody()->getOps<SwapLanesOp>().empty();
     if (swaps && lane >= 0 && lanes == 1)
-      return op.emitError("internal error: lanes cannot be swapped in a nest that runs element by element (please report)");
+      return op.emitError(
+          "internal error: lanes cannot be swapped in a nest that runs element by element (please report)");
     SmallVector<Registers> none(outputs.size());
     emit(0, none);
     return success();
@@ -69,11 +71,11 @@ private:
   TargetAttr target;
   SmallVector<Operand> inputs, outputs;
 
-  SmallVector<int64_t> extents;    // of the remaining loops
-  SmallVector<int64_t> loopOf;     // the nest's loop -> remaining loop, or -1 where it has one turn
-  SmallVector<size_t> order;       // of loops, outermost first
-  int64_t lane = -1, row = -1;     // the loop that becomes lanes; the loop that is unrolled by rows; -1: none
-  int64_t lanes = 1, unroll = 1;   // lanes of a vector, and blocks of them at a time
+  SmallVector<int64_t> extents;  // of the remaining loops
+  SmallVector<int64_t> loopOf;   // the nest's loop -> remaining loop, or -1 where it has one turn
+  SmallVector<size_t> order;     // of loops, outermost first
+  int64_t lane = -1, row = -1;   // the loop that becomes lanes; the loop that is unrolled by rows; -1: none
+  int64_t lanes = 1, unroll = 1; // lanes of a vector, and blocks of them at a time
   int64_t rowsAtOnce = 1;
 
   // While emitting: where each loop stands, the blocks and rows at hand, and operands loaded so far ([row][block]).
@@ -93,7 +95,7 @@ private:
     return depth;
   }
 
-  // ---- what the nest is -------------------------------------------------------------------------------------------------------
+  // ---- what the nest is
 
   LogicalResult readOperands() {
     int64_t loops = op.getNumLoops();
@@ -119,7 +121,8 @@ private:
           auto constant = dyn_cast<AffineConstantExpr>(result);
           if (constant && constant.getValue() == 0)
             continue;
-          return op.emitError() << "internal error: map " << AffineMapAttr::get(map) << " of a nest is not a projected permutation (please report)";
+          return op.emitError() << "internal error: map " << AffineMapAttr::get(map)
+                                << " of a nest is not a projected permutation (please report)";
         }
         extents[loop.getPosition()] = operand.tile.sizes[dim];
         operand.strides[loop.getPosition()] = operand.tile.strides[dim];
@@ -148,7 +151,8 @@ private:
         --now;
   }
 
-  // Loops of one turn go, and two loops that walk through all operands as one become one: longer runs of lanes, fewer tails.
+  // Loops of one turn go, and two loops that walk through all operands as one become one: longer runs of lanes, fewer
+  // tails.
   void dropAndMergeLoops() {
     loopOf = llvm::to_vector(llvm::seq<int64_t>(0, extents.size()));
     for (size_t loop = extents.size(); loop-- > 0;)
@@ -164,8 +168,11 @@ private:
     };
     for (size_t outer = extents.size() < 2 ? 0 : extents.size() - 1; outer-- > 0;) {
       size_t inner = outer + 1;
-      auto contiguous = [&](const Operand &operand) { return operand.strides[outer] == operand.strides[inner] * extents[inner]; };
-      if (isIndexed(outer) || isIndexed(inner) || !llvm::all_of(inputs, contiguous) || !llvm::all_of(outputs, contiguous))
+      auto contiguous = [&](const Operand &operand) {
+        return operand.strides[outer] == operand.strides[inner] * extents[inner];
+      };
+      if (isIndexed(outer) || isIndexed(inner) || !llvm::all_of(inputs, contiguous) ||
+          !llvm::all_of(outputs, contiguous))
         continue;
       extents[inner] *= extents[outer];
       removeLoop(outer);
@@ -182,13 +189,27 @@ private:
     if (auto fma = dyn_cast<math::FmaOp>(fold))
       return fma.getC() == result.argument ? Fold{fold, 0} : Fold{};
     return llvm::TypeSwitch<Operation *, Fold>(fold)
-        .Case<arith::AddFOp, arith::AddIOp, arith::OrIOp>([&](auto) { return Fold{fold, 0}; })
-        .Case<arith::MulFOp, arith::MulIOp>([&](auto) { return Fold{fold, 1}; })
-        .Case<arith::MaximumFOp, arith::MaxNumFOp>([&](auto) { return Fold{fold, -infinity}; })
-        .Case<arith::MinimumFOp, arith::MinNumFOp>([&](auto) { return Fold{fold, infinity}; })
-        .Case<arith::MaxSIOp>([&](auto) { return Fold{fold, static_cast<double>(std::numeric_limits<int32_t>::min())}; })
-        .Case<arith::MinSIOp>([&](auto) { return Fold{fold, static_cast<double>(std::numeric_limits<int32_t>::max())}; })
-        .Case<arith::AndIOp>([&](auto) { return Fold{fold, -1}; })
+        .Case<arith::AddFOp, arith::AddIOp, arith::OrIOp>([&](auto) {
+          return Fold{fold, 0};
+        })
+        .Case<arith::MulFOp, arith::MulIOp>([&](auto) {
+          return Fold{fold, 1};
+        })
+        .Case<arith::MaximumFOp, arith::MaxNumFOp>([&](auto) {
+          return Fold{fold, -infinity};
+        })
+        .Case<arith::MinimumFOp, arith::MinNumFOp>([&](auto) {
+          return Fold{fold, infinity};
+        })
+        .Case<arith::MaxSIOp>([&](auto) {
+          return Fold{fold, static_cast<double>(std::numeric_limits<int32_t>::min())};
+        })
+        .Case<arith::MinSIOp>([&](auto) {
+          return Fold{fold, static_cast<double>(std::numeric_limits<int32_t>::max())};
+        })
+        .Case<arith::AndIOp>([&](auto) {
+          return Fold{fold, -1};
+        })
         .Default([](Operation *) { return Fold{}; });
   }
 
@@ -203,9 +224,9 @@ private:
   int64_t bodyCost() {
     int64_t cost = 0;
     for (Operation &inner : op.getBody()->without_terminator())
-      cost += isa<math::ExpOp, math::Exp2Op, math::LogOp>(inner)     ? 20
-              : isa<math::TanhOp, math::ErfOp>(inner)                 ? 40
-              : isa<math::SinOp, math::CosOp>(inner)                  ? 200
+      cost += isa<math::ExpOp, math::Exp2Op, math::LogOp>(inner)       ? 20
+              : isa<math::TanhOp, math::ErfOp>(inner)                  ? 40
+              : isa<math::SinOp, math::CosOp>(inner)                   ? 200
               : isa<arith::DivFOp, math::SqrtOp, math::RsqrtOp>(inner) ? 4
                                                                        : 1;
     return cost;
@@ -236,17 +257,22 @@ private:
       scalar |= !output.fold.op; // in order, one element after the other
     }
     // Lanes beyond a tail hold zeros, which must not be divided by.
-    op.getBody()->walk([&](Operation *inner) { scalar |= isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(inner); });
+    op.getBody()->walk([&](Operation *inner) {
+      scalar |= isa<arith::DivSIOp, arith::DivUIOp, arith::RemSIOp, arith::RemUIOp>(inner);
+    });
     if (!scalar)
       lanes = std::min<int64_t>(target.getLanes(), powerOfTwoAtLeast(extents[lane]));
 
     int64_t cost = bodyCost();
     // The loops that results lack go innermost, so that registers live as long as they can.
     auto outer = llvm::to_vector(llvm::seq<size_t>(0, lane < 0 ? 0 : lane));
-    auto lacking = [&](size_t loop) { return llvm::count_if(outputs, [&](Operand &o) { return o.accumulated && !has(o, loop); }); };
+    auto lacking = [&](size_t loop) {
+      return llvm::count_if(outputs, [&](Operand &o) { return o.accumulated && !has(o, loop); });
+    };
     llvm::stable_sort(outer, [&](size_t x, size_t y) { return lacking(x) < lacking(y); });
 
-    // A tile that is contiguous along another loop than the lanes' is read or written as squares, transposed in registers.
+    // A tile that is contiguous along another loop than the lanes' is read or written as squares, transposed in
+    // registers.
     if (lanes > 1)
       for (Operand *operand : fullOperands())
         if (row < 0 && has(*operand, lane) && operand->strides[lane] != 1)
@@ -281,7 +307,8 @@ private:
 
     if (lanes > 1 && rowsAtOnce == 1) {
       if (acrossRows || acrossLanes)
-        unroll = std::max<int64_t>(1, std::min<int64_t>(cost <= 24 ? 4 : 2, target.getRegisters() / (4 * outputs.size())));
+        unroll =
+            std::max<int64_t>(1, std::min<int64_t>(cost <= 24 ? 4 : 2, target.getRegisters() / (4 * outputs.size())));
       else
         unroll = cost <= 8 ? 4 : cost <= 24 ? 2 : 1;
     }
@@ -300,7 +327,7 @@ private:
     return list;
   }
 
-  // ---- memory -----------------------------------------------------------------------------------------------------------------
+  // ---- memory
 
   Value address(const Operand &operand, int64_t r, const LaneBlock &block) {
     Value at = operand.tile.offset;
@@ -315,13 +342,16 @@ private:
     return e.add(at, constant);
   }
 
-  int64_t variants(const Operand &operand) const { return (has(operand, row) ? rows : 1) * (has(operand, lane) ? blocks.size() : 1); }
+  int64_t variants(const Operand &operand) const {
+    return (has(operand, row) ? rows : 1) * (has(operand, lane) ? blocks.size() : 1);
+  }
   size_t variant(const Operand &operand, int64_t r, size_t u) const {
     return (has(operand, row) ? r : 0) * (has(operand, lane) ? blocks.size() : 1) + (has(operand, lane) ? u : 0);
   }
 
   bool isTransposed(const Operand &operand) const {
-    return rows > 1 && lanes == target.getLanes() && lanes > 1 && has(operand, lane) && operand.strides[lane] != 1 && operand.strides[row] == 1;
+    return rows > 1 && lanes == target.getLanes() && lanes > 1 && has(operand, lane) && operand.strides[lane] != 1 &&
+           operand.strides[row] == 1;
   }
 
   SmallVector<Value> loadAll(const Operand &operand) {
@@ -332,15 +362,16 @@ private:
       if (isTransposed(operand)) {
         SmallVector<Value> columns(lanes, e.splat(VectorType::get({lanes}, operand.tile.element), 0));
         for (int64_t i = 0; i < block.active; ++i)
-          columns[i] = e.load(operand.tile.flat, e.add(address(operand, 0, block), i * operand.strides[lane]), 1, lanes, rows);
+          columns[i] =
+              e.load(operand.tile.flat, e.add(address(operand, 0, block), i * operand.strides[lane]), 1, lanes, rows);
         SmallVector<Value> square = e.transpose(columns);
         for (int64_t r = 0; r < rows; ++r)
           values[variant(operand, r, u)] = square[r];
         continue;
       }
       for (int64_t r = 0; r < (has(operand, row) ? rows : 1); ++r)
-        values[variant(operand, r, u)] =
-            e.load(operand.tile.flat, address(operand, r, block), has(operand, lane) ? operand.strides[lane] : 0, lanes, block.active);
+        values[variant(operand, r, u)] = e.load(operand.tile.flat, address(operand, r, block),
+                                                has(operand, lane) ? operand.strides[lane] : 0, lanes, block.active);
       if (!has(operand, lane))
         break;
     }
@@ -360,21 +391,24 @@ private:
         continue;
       }
       for (int64_t r = 0; r < (has(operand, row) ? rows : 1); ++r)
-        e.store(values[variant(operand, r, u)], operand.tile.flat, address(operand, r, block), has(operand, lane) ? operand.strides[lane] : 0,
-                block.active);
+        e.store(values[variant(operand, r, u)], operand.tile.flat, address(operand, r, block),
+                has(operand, lane) ? operand.strides[lane] : 0, block.active);
       if (!has(operand, lane))
         break;
     }
   }
 
-  // ---- accumulated results ----------------------------------------------------------------------------------------------------
+  // ---- accumulated results
 
-  // The registers of a result that lacks the lane loop: one partial result for each row and each of the unrolled blocks.
+  // The registers of a result that lacks the lane loop: one partial result for each row and each of the unrolled
+  // blocks.
   Registers begin(const Operand &output, size_t position) {
     if (!output.fold.op || lanes == 1)
       return loadAll(output);
     // Outside the lane loop its blocks are not known yet; inside they are those at hand.
-    int64_t partial = position <= static_cast<size_t>(llvm::find(order, static_cast<size_t>(lane)) - order.begin()) ? unroll : blocks.size();
+    int64_t partial = position <= static_cast<size_t>(llvm::find(order, static_cast<size_t>(lane)) - order.begin())
+                          ? unroll
+                          : blocks.size();
     Value neutral = e.splat(VectorType::get({lanes}, output.tile.element), output.fold.neutral);
     return Registers(variants(output) * partial, neutral);
   }
@@ -396,9 +430,10 @@ private:
     storeAll(output, registers);
   }
 
-  // ---- loops ------------------------------------------------------------------------------------------------------------------
+  // ---- loops
 
-  // Everything inside the first `position` loops of the order. `registers` are those of results whose scope has begun; updated in place.
+  // Everything inside the first `position` loops of the order. `registers` are those of results whose scope has begun;
+  // updated in place.
   void emit(size_t position, SmallVector<Registers> &registers) {
     for (auto [i, input] : llvm::enumerate(inputs))
       if (depth(input) == position)
@@ -483,7 +518,7 @@ private:
     blocks = {{0, 1}};
   }
 
-  // ---- the body ---------------------------------------------------------------------------------------------------------------
+  // ---- the body
 
   void emitBody(SmallVector<Registers> &registers) {
     for (auto [i, output] : llvm::enumerate(outputs))
@@ -553,6 +588,10 @@ private:
     for (Value &operand : operands)
       if (!isa<VectorType>(operand.getType()))
         operand = e.broadcast(operand, lanes);
+    // Lanes beyond a tail are zeros, and LLVM takes 0/0 for zero: it drops the select that would keep the NaN out of a
+    // sum (SimplifyDemandedVectorElts treats division like addition; seen in LLVM 22).
+    if (isa<arith::DivFOp>(inner))
+      operands[1] = e.firstLanes(block.active, operands[1], e.splat(operands[1].getType(), 1));
     SmallVector<Type> types;
     for (Type type : inner.getResultTypes())
       types.push_back(VectorType::get({lanes}, type));

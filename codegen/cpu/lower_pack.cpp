@@ -1,5 +1,5 @@
-// burin.pack becomes copies of rows where the source is contiguous along them, and transposes of squares in registers where it is contiguous
-// along the depth. Columns beyond the source are zeros.
+// burin.pack becomes copies of rows where the source is contiguous along them, and transposes of squares in registers
+// where it is contiguous along the depth. Columns beyond the source are zeros.
 #include "codegen/cpu/cpu.h"
 #include "codegen/cpu/tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"

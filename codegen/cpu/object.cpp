@@ -1,5 +1,10 @@
 #include "codegen/cpu/object.h"
 
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Support/CodeGen.h"
@@ -7,11 +12,6 @@
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
 #include "llvm/TargetParser/Host.h"
-#include "mlir/Dialect/Func/IR/FuncOps.h"
-#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
-#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
-#include "mlir/Target/LLVMIR/Export.h"
 
 namespace burin {
 
@@ -54,9 +54,9 @@ bool emitObject(llvm::Module &module, TargetAttr target, llvm::SmallVectorImpl<c
     return false;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // multiply-adds are written where they are wanted
-  std::unique_ptr<llvm::TargetMachine> machine(x86->createTargetMachine(triple, target.getCpu().getValue(), target.getFeatures().getValue(),
-                                                                        options, llvm::Reloc::PIC_, std::nullopt,
-                                                                        llvm::CodeGenOptLevel::Aggressive));
+  std::unique_ptr<llvm::TargetMachine> machine(
+      x86->createTargetMachine(triple, target.getCpu().getValue(), target.getFeatures().getValue(), options,
+                               llvm::Reloc::PIC_, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
   if (!machine) {
     error = "LLVM has no code generator for " + target.getCpu().str();
     return false;

@@ -1,17 +1,17 @@
 #include "codegen/cpu/tile.h"
 
-#include "llvm/ADT/TypeSwitch.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace burin::cpu {
 
 using namespace mlir;
 
-// ---- tiles --------------------------------------------------------------------------------------------------------------------
+// ---- tiles
 
 namespace {
 struct Flat {
@@ -37,7 +37,8 @@ static Flat flatten(const Emitter &e, Value memref) {
       .Case([&](memref::ViewOp view) {
         // Scratch is typed by its reader: the same bytes as one row.
         auto flat = MemRefType::get({type.getNumElements()}, type.getElementType());
-        return Flat{memref::ViewOp::create(e.b, e.loc, flat, view.getSource(), view.getByteShift(), ValueRange()), e.index(0)};
+        return Flat{memref::ViewOp::create(e.b, e.loc, flat, view.getSource(), view.getByteShift(), ValueRange()),
+                    e.index(0)};
       })
       .Case([&](memref::SubViewOp part) {
         Flat source = flatten(e, part.getSource());
@@ -86,7 +87,7 @@ TargetAttr kernelTarget(func::FuncOp function) {
 // Of x86, the CPUs with 8 lanes are those with AVX2 and FMA.
 bool hasFma(TargetAttr target) { return target.getLanes() >= 8; }
 
-// ---- scalars ------------------------------------------------------------------------------------------------------------------
+// ---- scalars
 
 Value Emitter::index(int64_t value) const { return arith::ConstantIndexOp::create(b, loc, value); }
 
@@ -109,7 +110,9 @@ Value Emitter::splat(Type type, double value) const {
   return arith::ConstantOp::create(b, loc, attribute);
 }
 
-Type Emitter::lanesOf(Type element, int64_t lanes) const { return lanes == 1 ? element : Type(VectorType::get({lanes}, element)); }
+Type Emitter::lanesOf(Type element, int64_t lanes) const {
+  return lanes == 1 ? element : Type(VectorType::get({lanes}, element));
+}
 
 Value Emitter::broadcast(Value scalar, int64_t lanes) const {
   if (lanes == 1)
@@ -121,7 +124,7 @@ Value Emitter::broadcast(Value scalar, int64_t lanes) const {
   return vector::BroadcastOp::create(b, loc, type, scalar);
 }
 
-// ---- vectors ------------------------------------------------------------------------------------------------------------------
+// ---- vectors
 
 static Value firstLanesMask(const Emitter &e, int64_t lanes, int64_t active) {
   SmallVector<bool> mask(lanes, false);
@@ -138,7 +141,8 @@ Value Emitter::load(Value flat, Value at, int64_t stride, int64_t lanes, int64_t
   if (stride == 1 && active == lanes)
     return vector::LoadOp::create(b, loc, type, flat, ValueRange{at});
   if (stride == 1)
-    return vector::MaskedLoadOp::create(b, loc, type, flat, ValueRange{at}, firstLanesMask(*this, lanes, active), splat(type, 0));
+    return vector::MaskedLoadOp::create(b, loc, type, flat, ValueRange{at}, firstLanesMask(*this, lanes, active),
+                                        splat(type, 0));
   if (stride == 2 && active == lanes) {
     // The second vector starts one element early, so that it ends on the last element wanted.
     Value low = vector::LoadOp::create(b, loc, type, flat, ValueRange{at});
@@ -151,7 +155,8 @@ Value Emitter::load(Value flat, Value at, int64_t stride, int64_t lanes, int64_t
   // One load a lane: gather instructions are no faster on x86 and do not exist on all of them.
   SmallVector<Value> elements(lanes);
   for (int64_t i = 0; i < lanes; ++i)
-    elements[i] = i < active ? memref::LoadOp::create(b, loc, flat, add(at, i * stride)).getResult() : splat(element, 0);
+    elements[i] =
+        i < active ? memref::LoadOp::create(b, loc, flat, add(at, i * stride)).getResult() : splat(element, 0);
   return vector::FromElementsOp::create(b, loc, type, elements);
 }
 
@@ -174,10 +179,13 @@ void Emitter::store(Value value, Value flat, Value at, int64_t stride, int64_t a
 
 Value Emitter::firstLanes(int64_t active, Value value, Value other) const {
   int64_t lanes = cast<VectorType>(value.getType()).getNumElements();
-  return active == lanes ? value : arith::SelectOp::create(b, loc, firstLanesMask(*this, lanes, active), value, other).getResult();
+  return active == lanes
+             ? value
+             : arith::SelectOp::create(b, loc, firstLanesMask(*this, lanes, active), value, other).getResult();
 }
 
-// Three kinds of steps, each one instruction on x86 for each output: pairs of elements, pairs of pairs, then whole 128-bit blocks.
+// Three kinds of steps, each one instruction on x86 for each output: pairs of elements, pairs of pairs, then whole
+// 128-bit blocks.
 SmallVector<Value> Emitter::transpose(ArrayRef<Value> rows) const {
   int64_t lanes = rows.size();
   SmallVector<Value> now(rows);
@@ -187,7 +195,8 @@ SmallVector<Value> Emitter::transpose(ArrayRef<Value> rows) const {
       mask[i] = from(i);
     return vector::ShuffleOp::create(b, loc, x, y, mask).getResult();
   };
-  // Within each block of `width` lanes, `unit` elements of x and of y take turns, read from the low or the high half of the block.
+  // Within each block of `width` lanes, `unit` elements of x and of y take turns, read from the low or the high half of
+  // the block.
   auto interleave = [&](Value x, Value y, int64_t unit, int64_t width, bool high) {
     return shuffle(x, y, [=](int64_t i) {
       int64_t block = i / width * width, within = i % width, turn = within / unit;
@@ -201,7 +210,8 @@ SmallVector<Value> Emitter::transpose(ArrayRef<Value> rows) const {
   // Rows 4q..4q+3 become vectors 4q+j whose block l holds column 4l+j of those rows.
   for (int64_t q = 0; q < lanes; q += 4) {
     Value low01 = interleave(now[q], now[q + 1], 1, 4, false), high01 = interleave(now[q], now[q + 1], 1, 4, true);
-    Value low23 = interleave(now[q + 2], now[q + 3], 1, 4, false), high23 = interleave(now[q + 2], now[q + 3], 1, 4, true);
+    Value low23 = interleave(now[q + 2], now[q + 3], 1, 4, false),
+          high23 = interleave(now[q + 2], now[q + 3], 1, 4, true);
     now[q] = interleave(low01, low23, 2, 4, false);
     now[q + 1] = interleave(low01, low23, 2, 4, true);
     now[q + 2] = interleave(high01, high23, 2, 4, false);
@@ -246,7 +256,8 @@ Value Emitter::reduce(Value vector, Combine combine) const {
     }
     if (lanes == 1)
       return combine(vector::ExtractOp::create(b, loc, vector, 0), vector::ExtractOp::create(b, loc, vector, 1));
-    vector = combine(vector::ShuffleOp::create(b, loc, vector, vector, low), vector::ShuffleOp::create(b, loc, vector, vector, high));
+    vector = combine(vector::ShuffleOp::create(b, loc, vector, vector, low),
+                     vector::ShuffleOp::create(b, loc, vector, vector, high));
   }
   return vector;
 }

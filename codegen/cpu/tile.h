@@ -1,10 +1,11 @@
-// What the lowerings share: where the elements of a tile lie, and how vectors of them are read, written, transposed and reduced.
+// What the lowerings share: where the elements of a tile lie, and how vectors of them are read, written, transposed and
+// reduced.
 #pragma once
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Builders.h"
 #include "passes/ir/burin.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace burin::cpu {
 
@@ -19,7 +20,8 @@ struct Tile {
 // Sees through views down to the flat buffer. Null `flat` after an error on the op that defines the tile.
 Tile resolveTile(mlir::OpBuilder &b, mlir::Location loc, mlir::Value memref);
 
-// The target of the module around a kernel; null, after an error, where it is missing. Also null for functions that are not kernels.
+// The target of the module around a kernel; null, after an error, where it is missing. Also null for functions that are
+// not kernels.
 TargetAttr kernelTarget(mlir::func::FuncOp function);
 
 // Whether a * b + c is one instruction. LLVM would call libm's fma element by element where it is not.
@@ -31,10 +33,10 @@ struct Emitter {
   mlir::Location loc;
 
   mlir::Value index(int64_t value) const;
-  mlir::Value add(mlir::Value x, mlir::Value y) const;       // of indices
-  mlir::Value add(mlir::Value x, int64_t y) const;           // of indices
-  mlir::Value mul(mlir::Value x, int64_t factor) const;      // of indices
-  mlir::Value splat(mlir::Type type, double value) const;    // a constant scalar or vector of floats or integers
+  mlir::Value add(mlir::Value x, mlir::Value y) const;            // of indices
+  mlir::Value add(mlir::Value x, int64_t y) const;                // of indices
+  mlir::Value mul(mlir::Value x, int64_t factor) const;           // of indices
+  mlir::Value splat(mlir::Type type, double value) const;         // a constant scalar or vector of floats or integers
   mlir::Value broadcast(mlir::Value scalar, int64_t lanes) const; // the scalar itself for one lane
   mlir::Type lanesOf(mlir::Type element, int64_t lanes) const;    // the element type itself for one lane
 
@@ -45,7 +47,8 @@ struct Emitter {
   // value in the first `active` lanes, other beyond.
   mlir::Value firstLanes(int64_t active, mlir::Value value, mlir::Value other) const;
 
-  // Column j of the square that the rows make is result j: lane i of it is lane j of row i. As many rows as lanes: a power of two.
+  // Column j of the square that the rows make is result j: lane i of it is lane j of row i. As many rows as lanes: a
+  // power of two.
   llvm::SmallVector<mlir::Value> transpose(llvm::ArrayRef<mlir::Value> rows) const;
 
   using Combine = llvm::function_ref<mlir::Value(mlir::Value, mlir::Value)>;

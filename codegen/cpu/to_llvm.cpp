@@ -1,5 +1,5 @@
-// Kernels become LLVM functions with the ABI's signature. MLIR's own patterns do the ops; what is ours is to leave entries alone and to take each
-// tensor from where the launch says it is.
+// Kernels become LLVM functions with the ABI's signature. MLIR's own patterns do the ops; what is ours is to leave
+// entries alone and to take each tensor from where the launch says it is.
 #include "codegen/cpu/cpu.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
@@ -31,7 +31,8 @@ using namespace mlir;
 namespace {
 
 struct ToLlvm : impl::CpuToLlvmBase<ToLlvm> {
-  // (pointers..., first, last, scratch) -> (buffers, args, first, last, scratch): pointer i is buffers[args[2i]] plus args[2i + 1] bytes.
+  // (pointers..., first, last, scratch) -> (buffers, args, first, last, scratch): pointer i is buffers[args[2i]] plus
+  // args[2i + 1] bytes.
   static void takeArgumentsFromLaunch(LLVM::LLVMFuncOp kernel) {
     Location loc = kernel.getLoc();
     Block &entry = kernel.getBody().front();
@@ -48,7 +49,8 @@ struct ToLlvm : impl::CpuToLlvmBase<ToLlvm> {
     for (unsigned i = 0; i < tensors; ++i) {
       Value slot = LLVM::GEPOp::create(b, loc, pointer, pointer, buffers, ArrayRef<LLVM::GEPArg>{number(2 * i)});
       Value base = LLVM::LoadOp::create(b, loc, pointer, slot);
-      Value start = LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{number(2 * i + 1)});
+      Value start =
+          LLVM::GEPOp::create(b, loc, pointer, b.getI8Type(), base, ArrayRef<LLVM::GEPArg>{number(2 * i + 1)});
       entry.getArgument(2 + i).replaceAllUsesWith(start);
     }
     entry.eraseArguments(2, tensors);
@@ -82,7 +84,8 @@ struct ToLlvm : impl::CpuToLlvmBase<ToLlvm> {
       auto scratch = kernel->getAttrOfType<IntegerAttr>("burin.scratch");
       unsigned arguments = kernel.getNumArguments();
       if (!scratch || arguments < 3) {
-        kernel.emitError("internal error: a kernel takes tensors, first, last and scratch of a known size (please report)");
+        kernel.emitError(
+            "internal error: a kernel takes tensors, first, last and scratch of a known size (please report)");
         return signalPassFailure();
       }
       // A bare pointer stands for a memref of known size only.

@@ -1,14 +1,14 @@
 // burin-fuse-attention: finds softmax(f(q k^T)) v and makes it one op that holds f, whatever element-wise work f is.
-#include "llvm/ADT/SetVector.h"
+#include "passes/ops/attention.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/fuse/not_fused.h"
-#include "passes/ops/attention.h"
 #include "passes/ops/matmul.h"
 #include "passes/ops/reshape.h"
 #include "passes/ops/softmax.h"
 #include "passes/ops/transpose.h"
 #include "passes/passes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -29,7 +29,8 @@ bool keepsMatrices(Operation *op) {
   return from.size() >= 2 && to.size() >= 2 && from.take_back(2) == to.take_back(2);
 }
 
-// Element-wise work that can be done on one score at a time: the result is the operands' broadcast and one number suffices of each.
+// Element-wise work that can be done on one score at a time: the result is the operands' broadcast and one number
+// suffices of each.
 bool isPointwise(Operation *op) {
   if (!isa_and_present<Elementwise>(op) || op->getNumResults() != 1)
     return false;
@@ -58,7 +59,8 @@ bool isLearned(Value value) {
       continue;
     if (auto argument = dyn_cast<BlockArgument>(next)) {
       auto function = dyn_cast<func::FuncOp>(argument.getOwner()->getParentOp());
-      auto role = function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "burin.role") : StringAttr();
+      auto role =
+          function ? function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), "burin.role") : StringAttr();
       if (role && role.getValue() == "parameter")
         return true;
     } else if (!next.getDefiningOp()->hasTrait<NoDerivative>()) {
@@ -72,7 +74,8 @@ bool isLearned(Value value) {
 Value swapped(OpBuilder &b, Location loc, Value value) {
   auto permutation = llvm::to_vector(llvm::seq<int64_t>(0, sizesOf(value).size()));
   std::swap(permutation.back(), permutation[permutation.size() - 2]);
-  if (auto transpose = value.getDefiningOp<TransposeOp>(); transpose && transpose.getPermutation() == ArrayRef(permutation))
+  if (auto transpose = value.getDefiningOp<TransposeOp>();
+      transpose && transpose.getPermutation() == ArrayRef(permutation))
     return transpose.getX();
   return TransposeOp::create(b, loc, value, b.getDenseI64ArrayAttr(permutation));
 }
@@ -121,7 +124,8 @@ public:
       return "the scores have a second reader";
     // Extras broadcast to the softmax's input; before a reshape of the heads they would mean other heads.
     for (Operation *op : work)
-      if (keepsMatrices(op) && op->getOperand(0).getType() != op->getResult(0).getType() && readsHeads(op->getOperand(0)))
+      if (keepsMatrices(op) && op->getOperand(0).getType() != op->getResult(0).getType() &&
+          readsHeads(op->getOperand(0)))
         return "the heads are reshaped between the scores and the softmax";
     for (Value extra : extras)
       if (getElementTypeOrSelf(extra).isF32() && isLearned(extra))
@@ -206,8 +210,8 @@ private:
     return origin[op] = comes;
   }
 
-  // Work that makes a matrix out of less (a mask out of positions, a bias out of distances), or changes one a little, is better repeated
-  // than its result kept and read.
+  // Work that makes a matrix out of less (a mask out of positions, a bias out of distances), or changes one a little,
+  // is better repeated than its result kept and read.
   bool isWorthRepeating(Operation *op) {
     if (!isPointwise(op) || cast<Elementwise>(op).isExpensive())
       return false;
@@ -218,11 +222,13 @@ private:
       return false;
     const int64_t elements = llvm::product_of(sizes);
     return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return llvm::product_of(sizesOf(operand)) < elements || (operand.getDefiningOp() && isWorthRepeating(operand.getDefiningOp()));
+      return llvm::product_of(sizesOf(operand)) < elements ||
+             (operand.getDefiningOp() && isWorthRepeating(operand.getDefiningOp()));
     });
   }
 
-  // Sorts what `value` is made of into work for the region, operands first, and extras that it reads. Returns an objection.
+  // Sorts what `value` is made of into work for the region, operands first, and extras that it reads. Returns an
+  // objection.
   std::string collect(Value value) {
     Operation *op = value.getDefiningOp();
     if (op == scores || work.contains(op))
@@ -278,11 +284,11 @@ private:
   }
 
   SoftmaxOp softmax;
-  MatmulOp product;                        // probabilities times v
-  SmallVector<Operation *> afterSoftmax;   // the softmax, and reshapes up to the product
-  SmallVector<Operation *> changes;        // other work up to the product
+  MatmulOp product;                      // probabilities times v
+  SmallVector<Operation *> afterSoftmax; // the softmax, and reshapes up to the product
+  SmallVector<Operation *> changes;      // other work up to the product
   llvm::DenseSet<Operation *> searched;
-  SmallVector<MatmulOp> found;             // candidates for the scores
+  SmallVector<MatmulOp> found; // candidates for the scores
   MatmulOp scores;
   llvm::DenseMap<Operation *, bool> origin; // what comesFromScores has found
   llvm::SetVector<Operation *> work;

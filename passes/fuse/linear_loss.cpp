@@ -63,7 +63,8 @@ struct FuseLinearLossPass : impl::FuseLinearLossBase<FuseLinearLossPass> {
         return value;
       return ReshapeOp::create(b, loss.getLoc(), value, shape);
     };
-    Value x = reshaped(product.getLhs(), {rows, depth}), targets = reshaped(loss.getTargets(), {rows}), w = product.getRhs();
+    Value x = reshaped(product.getLhs(), {rows, depth}), targets = reshaped(loss.getTargets(), {rows}),
+          w = product.getRhs();
     if (!product.getTransposeB())
       w = TransposeOp::create(b, product.getLoc(), w, b.getDenseI64ArrayAttr({1, 0}));
     auto fusedOp = LinearCrossEntropyOp::create(b, loss.getLoc(), x, w, targets, std::min(mostChunks, rows));

@@ -1,10 +1,10 @@
 // The remarks of the fusions. See not_fused.h.
 #include "passes/fuse/not_fused.h"
 
-#include "llvm/Support/Format.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/Diagnostics.h"
 #include "passes/ir/place.h"
+#include "llvm/Support/Format.h"
 
 using namespace mlir;
 
@@ -18,7 +18,8 @@ static std::string size(int64_t bytes) {
   for (; value >= 1000 && unit + 1 < std::size(units); ++unit)
     value /= 1000;
   std::string text;
-  llvm::raw_string_ostream(text) << llvm::format(unit == 0 || value >= 10 ? "%.0f" : "%.1f", value) << " " << units[unit];
+  llvm::raw_string_ostream(text) << llvm::format(unit == 0 || value >= 10 ? "%.0f" : "%.1f", value) << " "
+                                 << units[unit];
   return text;
 }
 
@@ -27,7 +28,8 @@ void notFused(Operation *op, StringRef what, const Twine &why, int64_t bytesKept
   if (function->hasAttr("burin.entry") && !function->hasAttr("burin.differentiate"))
     return;
   const FileLineColLoc line = modelLine(op->getLoc());
-  emitRemark(line ? Location(line) : op->getLoc()) << what << " not fused: " << why.str() << "; keeps " << size(bytesKept);
+  emitRemark(line ? Location(line) : op->getLoc())
+      << what << " not fused: " << why.str() << "; keeps " << size(bytesKept);
 }
 
 } // namespace burin

@@ -1,9 +1,10 @@
-// burin-fuse-swiglu: recognises the gated feed-forward layer and names it, so that its adjoint keeps two wide tensors and not four.
+// burin-fuse-swiglu: recognises the gated feed-forward layer and names it, so that its adjoint keeps two wide tensors
+// and not four.
+#include "passes/ops/swiglu.h"
 #include "passes/fuse/not_fused.h"
 #include "passes/ops/matmul.h"
 #include "passes/ops/mul.h"
 #include "passes/ops/silu.h"
-#include "passes/ops/swiglu.h"
 #include "passes/ops/transpose.h"
 #include "passes/passes.h"
 
@@ -17,7 +18,9 @@ namespace burin {
 namespace {
 
 // A linear layer: one weight matrix for all rows.
-bool isLinear(MatmulOp product) { return product && product.getRhs().getType().getRank() == 2 && !product.getTransposeA(); }
+bool isLinear(MatmulOp product) {
+  return product && product.getRhs().getType().getRank() == 2 && !product.getTransposeA();
+}
 
 // The weight as (out, in), seen through a transpose where it is stored the other way.
 Value outByIn(OpBuilder &b, MatmulOp product) {

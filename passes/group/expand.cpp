@@ -1,4 +1,5 @@
-// burin-expand: replaces shorthands by the simpler ops they stand for, until only ops with a tile form of their own are left.
+// burin-expand: replaces shorthands by the simpler ops they stand for, until only ops with a tile form of their own are
+// left.
 #include "mlir/IR/PatternMatch.h"
 #include "passes/ir/burin.h"
 #include "passes/ir/origin.h"
@@ -25,8 +26,9 @@ struct ExpandPass : impl::ExpandBase<ExpandPass> {
       Operation *before = op->getPrevNode();
       SmallVector<Value> values = cast<Expandable>(op).expand(builder);
       if (values.empty())
-        continue;  // simple as it is
-      for (Operation *made = before ? before->getNextNode() : &op->getBlock()->front(); made != op; made = made->getNextNode())
+        continue; // simple as it is
+      for (Operation *made = before ? before->getNextNode() : &op->getBlock()->front(); made != op;
+           made = made->getNextNode())
         if (isa<Expandable>(made))
           work.push_back(made);
       op->replaceAllUsesWith(values);
@@ -35,5 +37,5 @@ struct ExpandPass : impl::ExpandBase<ExpandPass> {
   }
 };
 
-}  // namespace
-}  // namespace burin
+} // namespace
+} // namespace burin

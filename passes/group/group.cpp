@@ -1,14 +1,16 @@
-// burin-group: decides which ops are computed together. One walk over the entry in program order; each op joins the group of one of its producers where
-// both run over the same iteration space and no cycle between groups arises, and opens a group of its own otherwise.
+// burin-group: decides which ops are computed together. One walk over the entry in program order; each op joins the
+// group of one of its producers where both run over the same iteration space and no cycle between groups arises, and
+// opens a group of its own otherwise.
 //
-// What is materialised is what crosses a border between groups. Views are never materialised for their own sake: they are cloned into the groups that read
-// through them, or, where strides cannot say what a reader wants (heads merged after attention), into the group that writes.
+// What is materialised is what crosses a border between groups. Views are never materialised for their own sake: they
+// are cloned into the groups that read through them, or, where strides cannot say what a reader wants (heads merged
+// after attention), into the group that writes.
 #include <queue>
 
-#include "llvm/ADT/SetVector.h"
 #include "mlir/IR/IRMapping.h"
 #include "passes/ir/burin.h"
 #include "passes/passes.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -44,7 +46,7 @@ bool reducesRows(Operation *op) {
 // The op behind the views of a value, and those views from the outermost reader back to it.
 struct Behind {
   Value value;
-  SmallVector<Operation *> views;  // first: nearest to `value`
+  SmallVector<Operation *> views; // first: nearest to `value`
 };
 
 Behind lookThrough(Value value) {
@@ -99,11 +101,12 @@ private:
     }
   }
 
-  // ---- contractions read their right side row by row or packed ----------------------------------------------------------------
+  // ---- contractions read their right side row by row or packed
 
   int64_t panelWidth() const { return target.getLanes() * (target.getRegisters() >= 32 ? 3 : 2); }
 
-  // Packs the right side of each contraction, right before the first that reads it. A matrix that several products read is packed once.
+  // Packs the right side of each contraction, right before the first that reads it. A matrix that several products read
+  // is packed once.
   void packRightSides() {
     DenseMap<std::pair<Value, int>, Value> packed;
     SmallVector<Operation *> contractions;
@@ -120,9 +123,11 @@ private:
           std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
         int64_t columns = shape.pop_back_val(), depth = shape.pop_back_val();
         shape.append({int64_t(llvm::divideCeil(columns, panelWidth())), depth, panelWidth()});
-        panels = PackPanelsOp::create(b, op->getLoc(), RankedTensorType::get(shape, type.getElementType()), right, contraction.transposesRhs());
+        panels = PackPanelsOp::create(b, op->getLoc(), RankedTensorType::get(shape, type.getElementType()), right,
+                                      contraction.transposesRhs());
       }
-      auto product = ProductOp::create(b, op->getLoc(), op->getResult(0).getType(), op->getOperand(0), panels, contraction.transposesLhs());
+      auto product = ProductOp::create(b, op->getLoc(), op->getResult(0).getType(), op->getOperand(0), panels,
+                                       contraction.transposesLhs());
       if (auto of = op->getAttr("burin.of"))
         product->setAttr("burin.of", of);
       else
@@ -151,7 +156,7 @@ private:
     });
   }
 
-  // ---- which ops go together --------------------------------------------------------------------------------------------------
+  // ---- which ops go together
 
   // The backward part starts after the last op of the forward part's results.
   void findBackward() {
@@ -240,7 +245,8 @@ private:
     for (int group : order) {
       if (closesCycle(op, group) || readsThroughView(op, group))
         continue;
-      // What meets in this op is computed side by side, tile by tile: gate and up, the three gradients at the input of q, k and v, both halves of a rotation.
+      // What meets in this op is computed side by side, tile by tile: gate and up, the three gradients at the input of
+      // q, k and v, both halves of a rotation.
       for (int other : order)
         if (other != group && canMerge(group, other) && !closesCycle(op, other, group) && !readsThroughView(op, other))
           merge(other, group);
@@ -305,7 +311,8 @@ private:
     // A group of rows may follow products; whether whole rows fit has then to be asked again.
     if (groups[x].space != groups[y].space || (groups[y].kind == "contraction" && groups[x].kind != "contraction"))
       return false;
-    if (groups[x].kind == "contraction" && (hasStatistics(groups[x]) || hasStatistics(groups[y])) && !wholeRowsFit(groups[x], &groups[y]))
+    if (groups[x].kind == "contraction" && (hasStatistics(groups[x]) || hasStatistics(groups[y])) &&
+        !wholeRowsFit(groups[x], &groups[y]))
       return false;
     return !dependsOn(x, y, seenX) && !dependsOn(y, x, seenY);
   }
@@ -321,9 +328,10 @@ private:
     a.ops.clear();
   }
 
-  // ---- how values are stored --------------------------------------------------------------------------------------------------
+  // ---- how values are stored
 
-  // For each value that crosses a border, the view of it that is stored row by row. Readers that strides cannot serve get a copy of their own.
+  // For each value that crosses a border, the view of it that is stored row by row. Readers that strides cannot serve
+  // get a copy of their own.
   void settleStorage() {
     std::vector<Value> made;
     for (Operation &op : entry.getBody().front().without_terminator())
@@ -349,8 +357,9 @@ private:
           }
         }
       storage[value] = best;
-      for (Value leaf : unserved(value, best, leaves))
-        made.push_back(materialise(value, best, leaf));
+      // One copy may serve several leaves: those whose views lead through it are the copy's from then on.
+      for (auto left = unserved(value, best, leaves); !left.empty(); left = unserved(value, best, leavesOf(value)))
+        made.push_back(materialise(value, best, left.front()));
     }
   }
 
@@ -363,7 +372,8 @@ private:
         if (isa<View>(user))
           visit(user->getResult(0));
         else
-          read |= at != value || isa<BlockArgument>(value) || !groupOf.count(user) || find(groupOf.lookup(user)) != producer(value);
+          read |= at != value || isa<BlockArgument>(value) || !groupOf.count(user) ||
+                  find(groupOf.lookup(user)) != producer(value);
       }
       if (read)
         leaves.push_back(at);
@@ -386,7 +396,8 @@ private:
     return where;
   }
 
-  // Whether every view between the two can be undone, so that readers of the value itself can be written in terms of the candidate.
+  // Whether every view between the two can be undone, so that readers of the value itself can be written in terms of
+  // the candidate.
   bool undone(Value candidate, Value value) const {
     return llvm::all_of(viewsBetween(candidate, value), [](Operation *view) {
       Block attempt;
@@ -412,7 +423,9 @@ private:
     return left;
   }
 
-  bool isReturned(Value value) const { return llvm::any_of(value.getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); }); }
+  bool isReturned(Value value) const {
+    return llvm::any_of(value.getUsers(), [](Operation *user) { return user->hasTrait<OpTrait::IsTerminator>(); });
+  }
 
   // How far along the views from a value to a leaf strides can say where the elements lie.
   Value lastReadable(Value value, Value stored, Value leaf) const {
@@ -428,7 +441,8 @@ private:
     return reached;
   }
 
-  // Puts a copy into the views that lead to a leaf, as late as it can still be read; the rest of the views read the copy.
+  // Puts a copy into the views that lead to a leaf, as late as it can still be read; the rest of the views read the
+  // copy.
   Value materialise(Value value, Value stored, Value leaf) {
     Value from = lastReadable(value, stored, leaf);
     OpBuilder b(entry.getContext());
@@ -446,9 +460,10 @@ private:
     return copy;
   }
 
-  // ---- writing the groups -----------------------------------------------------------------------------------------------------
+  // ---- writing the groups
 
-  // Groups in an order in which each follows what it reads; among those that may go next, the one whose first op came first.
+  // Groups in an order in which each follows what it reads; among those that may go next, the one whose first op came
+  // first.
   FailureOr<SmallVector<int>> inOrder() {
     SmallVector<int> live;
     for (int group = 0, count = groups.size(); group < count; ++group)
@@ -492,7 +507,7 @@ private:
     Block &body = entry.getBody().front();
     auto *terminator = body.getTerminator();
     OpBuilder b(terminator);
-    DenseMap<Value, Value> memory;  // what lies row by row -> the group's result or the argument that holds it
+    DenseMap<Value, Value> memory; // what lies row by row -> the group's result or the argument that holds it
     for (BlockArgument argument : entry.getArguments())
       memory[argument] = argument;
     for (int index : *order)
@@ -576,8 +591,9 @@ private:
   TargetAttr target;
   std::vector<Members> groups;
   DenseMap<Operation *, int> groupOf, positions;
-  int backward = std::numeric_limits<int>::max();  // position of the first op of the backward part
-  DenseMap<Operation *, SmallVector<Operation *>> pulled;  // reduction over columns -> the element-wise ops computed on its way
+  int backward = std::numeric_limits<int>::max(); // position of the first op of the backward part
+  DenseMap<Operation *, SmallVector<Operation *>>
+      pulled; // reduction over columns -> the element-wise ops computed on its way
   llvm::DenseSet<Operation *> isPulled;
   DenseMap<Value, Value> storage;
 };
@@ -596,5 +612,5 @@ struct GroupPass : impl::GroupBase<GroupPass> {
   }
 };
 
-}  // namespace
-}  // namespace burin
+} // namespace
+} // namespace burin

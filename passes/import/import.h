@@ -33,7 +33,6 @@ struct ModelDeclaration {
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, const ModelDeclaration &model);
 
 // ---- the parts, for tests and for entries of other kinds
-// --------------------------------------------------------------------
 
 // Where the parameters of a graph lie: those with weight decay first, then the others; each starts at a multiple of 64
 // bytes, each of the two sections is padded to whole rows of `rowElements`, so that `update` sees it as one matrix.

@@ -1,9 +1,10 @@
 // What an op's adjoint gets to build with.
 #pragma once
 
+#include <functional>
+
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace burin {
 
@@ -11,7 +12,7 @@ struct AdjointBuilder {
   mlir::OpBuilder &b;
   mlir::Location loc;
   // Whether anybody wants this operand's gradient: it depends on something that is differentiated.
-  llvm::function_ref<bool(mlir::Value)> needs;
+  std::function<bool(mlir::Value)> needs;
 
   // The result of a new op: make<MulOp>(x, y).
   template <typename Op, typename... Arguments> mlir::Value make(Arguments &&...arguments) {

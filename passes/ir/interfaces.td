@@ -41,7 +41,7 @@ def Burin_BoundedOperands : OpInterface<"BoundedOperands"> {
   ];
 }
 
-// ---- tile forms: each op has exactly one ------------------------------------------------------------------------------------
+// ---- tile forms: each op has exactly one
 
 def Burin_Elementwise : OpInterface<"Elementwise"> {
   let cppNamespace = "::burin";

@@ -1,4 +1,5 @@
-// Notes on every op that is built in place of another, or as its derivative, what it is a part of, so that launches and profiles speak the model's words.
+// Notes on every op that is built in place of another, or as its derivative, what it is a part of, so that launches and
+// profiles speak the model's words.
 #pragma once
 
 #include "mlir/IR/Builders.h"

@@ -1,9 +1,9 @@
-// attention: types, cost, adjoint and forward kernel; also what its gradient's kernel shares with it (attention_tiles.h).
+// attention: types, cost, adjoint and forward kernel; also what its gradient's kernel shares with it
+// (attention_tiles.h).
 #include "passes/ops/attention.h"
 
 #include <cfloat>
 
-#include "llvm/ADT/SetVector.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -18,12 +18,13 @@
 #include "passes/ops/mask.h"
 #include "passes/ops/mul.h"
 #include "passes/ops/scale.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
 namespace burin {
 
-// ---- shapes -------------------------------------------------------------------------------------------------------------
+// ---- shapes
 
 namespace {
 ArrayRef<int64_t> sizesOf(Type tensor) { return cast<RankedTensorType>(tensor).getShape(); }
@@ -40,8 +41,8 @@ bool variesByKey(Type extra, const AttentionShape &shape) {
 } // namespace
 
 AttentionShape::AttentionShape(Type q, Type k, Type v)
-    : leading(sizesOf(q).drop_back(2)), queries(sizesOf(q).drop_back().back()), keys(sizesOf(k).drop_back().back()), depth(sizesOf(q).back()),
-      valueDepth(sizesOf(v).back()) {}
+    : leading(sizesOf(q).drop_back(2)), queries(sizesOf(q).drop_back().back()), keys(sizesOf(k).drop_back().back()),
+      depth(sizesOf(q).back()), valueDepth(sizesOf(v).back()) {}
 
 int64_t AttentionShape::heads() const { return llvm::product_of(leading); }
 
@@ -55,14 +56,17 @@ LogicalResult checkAttentionTypes(std::optional<Location> location, Value q, Val
   for (Value operand : {q, k, v}) {
     auto tensor = dyn_cast<RankedTensorType>(operand.getType());
     if (!tensor || !tensor.hasStaticShape() || tensor.getRank() < 2)
-      return emitOptionalError(location, "attention takes q, k and v of the form [..., length, depth], found ", operand.getType());
+      return emitOptionalError(location, "attention takes q, k and v of the form [..., length, depth], found ",
+                               operand.getType());
   }
   const AttentionShape shape(q.getType(), k.getType(), v.getType());
   MLIRContext *context = q.getContext();
   if (k.getType() != shape.tensor(context, {shape.keys, shape.depth}))
-    return emitOptionalError(location, "attention's k must have q's leading dimensions and depth: q is ", q.getType(), ", k ", k.getType());
+    return emitOptionalError(location, "attention's k must have q's leading dimensions and depth: q is ", q.getType(),
+                             ", k ", k.getType());
   if (v.getType() != shape.tensor(context, {shape.keys, shape.valueDepth}))
-    return emitOptionalError(location, "attention's v must have k's leading dimensions and length: k is ", k.getType(), ", v ", v.getType());
+    return emitOptionalError(location, "attention's v must have k's leading dimensions and length: k is ", k.getType(),
+                             ", v ", v.getType());
   const RankedTensorType scores = shape.tensor(context, {shape.queries, shape.keys});
   for (Value extra : extras) {
     ArrayRef<int64_t> sizes = sizesOf(extra.getType());
@@ -71,7 +75,8 @@ LogicalResult checkAttentionTypes(std::optional<Location> location, Value q, Val
       for (auto [size, full] : llvm::zip(llvm::reverse(sizes), llvm::reverse(scores.getShape())))
         broadcasts &= size == 1 || size == full;
     if (!broadcasts)
-      return emitOptionalError(location, "attention's extra operands must broadcast to the scores ", scores, ", found ", extra.getType());
+      return emitOptionalError(location, "attention's extra operands must broadcast to the scores ", scores, ", found ",
+                               extra.getType());
   }
   return success();
 }
@@ -79,12 +84,14 @@ LogicalResult checkAttentionTypes(std::optional<Location> location, Value q, Val
 LogicalResult checkScoreRegion(Operation *op, Region &region, ValueRange extras, unsigned more) {
   Block &block = region.front();
   if (block.getNumArguments() != 1 + extras.size() + more)
-    return op->emitOpError("has a region of ") << block.getNumArguments() << " arguments, expected " << 1 + extras.size() + more;
+    return op->emitOpError("has a region of ")
+           << block.getNumArguments() << " arguments, expected " << 1 + extras.size() + more;
   const Type f32 = Float32Type::get(op->getContext());
   for (auto [i, argument] : llvm::enumerate(block.getArguments())) {
     const Type element = i >= 1 && i <= extras.size() ? getElementTypeOrSelf(extras[i - 1]) : f32;
     if (argument.getType() != RankedTensorType::get({}, element))
-      return op->emitOpError("has a region whose argument ") << i << " is " << argument.getType() << ", expected a scalar of " << element;
+      return op->emitOpError("has a region whose argument ")
+             << i << " is " << argument.getType() << ", expected a scalar of " << element;
   }
   for (Operation &inner : block.without_terminator())
     if (!isa<Elementwise>(inner) || inner.getNumResults() != 1 || !sizesOf(inner.getResult(0).getType()).empty())
@@ -95,7 +102,7 @@ LogicalResult checkScoreRegion(Operation *op, Region &region, ValueRange extras,
   return success();
 }
 
-// ---- masks --------------------------------------------------------------------------------------------------------------
+// ---- masks
 
 namespace {
 
@@ -152,7 +159,8 @@ SmallVector<MaskCondition> maskConditions(Region &score, ValueRange extras, cons
     // Positions are integers; bounds of floats would have to mind NaN.
     if (!getElementTypeOrSelf(factor.getLhs()).isInteger(32))
       continue;
-    const Dependence left = dependenceOf(factor.getLhs(), extras, shape), right = dependenceOf(factor.getRhs(), extras, shape);
+    const Dependence left = dependenceOf(factor.getLhs(), extras, shape),
+                     right = dependenceOf(factor.getRhs(), extras, shape);
     if (left.score || right.score)
       continue;
     if (!left.key && !right.query)
@@ -165,18 +173,22 @@ SmallVector<MaskCondition> maskConditions(Region &score, ValueRange extras, cons
 
 Cost attentionCost(const AttentionShape &shape, Region &score, ValueRange extras, int64_t times) {
   // A query sees its own and the earlier keys: (T + 1) / 2 of T on the average.
-  const bool causal = shape.queries == shape.keys && llvm::any_of(maskConditions(score, extras, shape), [&](const MaskCondition &condition) {
+  const bool causal = shape.queries == shape.keys &&
+                      llvm::any_of(maskConditions(score, extras, shape), [&](const MaskCondition &condition) {
                         return condition.leftIsQuery && dependenceOf(condition.left, extras, shape).query;
                       });
   const int64_t pairs = causal ? shape.queries * (shape.queries + 1) / 2 : shape.queries * shape.keys;
   // Beside the region's own work: maximum, difference, exponential, sum.
   const int64_t work = llvm::range_size(score.front().without_terminator()) + 4;
-  return {.products = times * 2 * shape.heads() * pairs * (shape.depth + shape.valueDepth), .other = times * shape.heads() * pairs * work};
+  return {.products = times * 2 * shape.heads() * pairs * (shape.depth + shape.valueDepth),
+          .other = times * shape.heads() * pairs * work};
 }
 
-AttentionBlocks attentionBlocks(const AttentionShape &shape, Region &score, ValueRange extras, TargetAttr target, int64_t buffers) {
-  // Queries: as many as a contraction's panel holds, or somewhat fewer if they divide the length, since a shorter last block is a second
-  // kernel body. Keys: the score blocks stay in the nearest cache; where masks rule out blocks, there must be blocks to rule out.
+AttentionBlocks attentionBlocks(const AttentionShape &shape, Region &score, ValueRange extras, TargetAttr target,
+                                int64_t buffers) {
+  // Queries: as many as a contraction's panel holds, or somewhat fewer if they divide the length, since a shorter last
+  // block is a second kernel body. Keys: the score blocks stay in the nearest cache; where masks rule out blocks, there
+  // must be blocks to rule out.
   const int64_t lanes = target.getLanes(), most = target.getRegisters() >= 32 ? 3 : 2;
   int64_t queries = std::min(shape.queries, lanes * most);
   for (int64_t vectors = most; vectors >= 2; --vectors)
@@ -191,7 +203,7 @@ AttentionBlocks attentionBlocks(const AttentionShape &shape, Region &score, Valu
   return {queries, std::min(keys, shape.keys)};
 }
 
-// ---- one head -----------------------------------------------------------------------------------------------------------
+// ---- one head
 
 namespace {
 
@@ -230,7 +242,8 @@ Value larger(OpBuilder &b, Location loc, Value x, Value y) {
   return arith::SelectOp::create(b, loc, greater, x, y);
 }
 
-AttentionHead::AttentionHead(TileBuilder &t, const AttentionShape &shape, Region &score, ValueRange extras, ArrayRef<Stored> stored, Value head)
+AttentionHead::AttentionHead(TileBuilder &t, const AttentionShape &shape, Region &score, ValueRange extras,
+                             ArrayRef<Stored> stored, Value head)
     : t(t), shape(shape), score(score), stored(stored), conditions(maskConditions(score, extras, shape)) {
   at.resize(shape.leading.size());
   for (int64_t i = shape.leading.size() - 1; i >= 0; --i) {
@@ -272,7 +285,8 @@ Value AttentionHead::packedRows(const Stored &tensor, Value row, int64_t count) 
   return panel;
 }
 
-Access AttentionHead::tileOf(unsigned extra, Value query, int64_t queries, Value key, int64_t keys, int64_t queryLoop, int64_t keyLoop) const {
+Access AttentionHead::tileOf(unsigned extra, Value query, int64_t queries, Value key, int64_t keys, int64_t queryLoop,
+                             int64_t keyLoop) const {
   const Stored &tensor = stored[extra];
   const int64_t rank = tensor.where.sizes.size(), missing = int64_t(at.size()) + 2 - rank;
   Access access;
@@ -304,21 +318,29 @@ Value AttentionHead::extremum(Value wanted, bool largest, Value start, int64_t c
   SmallVector<Access> tiles;
   for (unsigned argument : arguments)
     tiles.push_back(tileOf(argument - 1, start, count, start, count, 0, 0));
+  if (llvm::all_of(tiles, [](const Access &access) { return access.loops.empty(); })) {
+    // All of them get the same.
+    IRMapping known;
+    for (auto [argument, access] : llvm::zip(arguments, tiles))
+      known.map(score.getArgument(argument), memref::LoadOp::create(t.b, t.loc, access.tile));
+    return scalarOf(t.b, t.loc, wanted, known);
+  }
   const Type i32 = t.b.getI32Type();
   Value bound;
   t.withScratch([&] {
     Value cell = t.scratch({}, i32);
     const int64_t neutral = largest ? std::numeric_limits<int32_t>::min() : std::numeric_limits<int32_t>::max();
     memref::StoreOp::create(t.b, t.loc, arith::ConstantIntOp::create(t.b, t.loc, i32, neutral), cell);
-    t.nest(1, tiles, {{cell, {}}}, [&](OpBuilder &b, Location loc, ValueRange in, ValueRange out) -> SmallVector<Value> {
-      IRMapping known;
-      for (auto [argument, value] : llvm::zip(arguments, in))
-        known.map(score.getArgument(argument), value);
-      Value value = scalarOf(b, loc, wanted, known);
-      if (largest)
-        return {arith::MaxSIOp::create(b, loc, out[0], value)};
-      return {arith::MinSIOp::create(b, loc, out[0], value)};
-    });
+    t.nest(1, tiles, {{cell, {}}},
+           [&](OpBuilder &b, Location loc, ValueRange in, ValueRange out) -> SmallVector<Value> {
+             IRMapping known;
+             for (auto [argument, value] : llvm::zip(arguments, in))
+               known.map(score.getArgument(argument), value);
+             Value value = scalarOf(b, loc, wanted, known);
+             if (largest)
+               return {arith::MaxSIOp::create(b, loc, out[0], value)};
+             return {arith::MinSIOp::create(b, loc, out[0], value)};
+           });
     bound = memref::LoadOp::create(t.b, t.loc, cell);
   });
   return bound;
@@ -327,15 +349,18 @@ Value AttentionHead::extremum(Value wanted, bool largest, Value start, int64_t c
 void AttentionHead::enterQueries(Value query, int64_t queries) {
   queryBounds.clear();
   for (const MaskCondition &condition : conditions)
-    queryBounds.push_back(extremum(condition.leftIsQuery ? condition.left : condition.right, /*largest=*/condition.leftIsQuery, query, queries));
+    queryBounds.push_back(extremum(condition.leftIsQuery ? condition.left : condition.right,
+                                   /*largest=*/condition.leftIsQuery, query, queries));
 }
 
 void AttentionHead::whereVisible(Value key, int64_t keys, llvm::function_ref<void()> body) const {
   Value visible;
   for (auto [condition, queryBound] : llvm::zip(conditions, queryBounds)) {
-    Value keyBound = extremum(condition.leftIsQuery ? condition.right : condition.left, /*largest=*/!condition.leftIsQuery, key, keys);
-    Value reached = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::sge, condition.leftIsQuery ? queryBound : keyBound,
-                                          condition.leftIsQuery ? keyBound : queryBound);
+    Value keyBound = extremum(condition.leftIsQuery ? condition.right : condition.left,
+                              /*largest=*/!condition.leftIsQuery, key, keys);
+    Value reached =
+        arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::sge, condition.leftIsQuery ? queryBound : keyBound,
+                              condition.leftIsQuery ? keyBound : queryBound);
     visible = visible ? Value(arith::AndIOp::create(t.b, t.loc, visible, reached)) : reached;
   }
   if (!visible)
@@ -346,9 +371,10 @@ void AttentionHead::whereVisible(Value key, int64_t keys, llvm::function_ref<voi
   body();
 }
 
-// ---- the op -------------------------------------------------------------------------------------------------------------
+// ---- the op
 
-LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+                                            SmallVectorImpl<Type> &types) {
   const Value q = adaptor.getQ(), k = adaptor.getK(), v = adaptor.getV();
   if (failed(checkAttentionTypes(location, q, k, v, adaptor.getExtras())))
     return failure();
@@ -360,9 +386,12 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context, std::optional<
 
 LogicalResult AttentionOp::verifyRegions() { return checkScoreRegion(*this, getScore(), getExtras(), 0); }
 
-Cost AttentionOp::cost() { return attentionCost({getQ().getType(), getK().getType(), getV().getType()}, getScore(), getExtras(), 1); }
+Cost AttentionOp::cost() {
+  return attentionCost({getQ().getType(), getK().getType(), getV().getType()}, getScore(), getExtras(), 1);
+}
 
-// Appends to a copy of the score region an argument for the gradient of what it yields, and yields the gradient of the score instead.
+// Appends to a copy of the score region an argument for the gradient of what it yields, and yields the gradient of the
+// score instead.
 static void buildDerivative(Region &score, Region &derivative) {
   IRMapping copies;
   score.cloneInto(&derivative, copies);
@@ -412,7 +441,8 @@ static void buildDerivative(Region &score, Region &derivative) {
 void AttentionOp::adjoint(AdjointBuilder &b, ValueRange resultGradients, MutableArrayRef<Value> operandGradients) {
   if (!resultGradients[0])
     return;
-  auto gradient = AttentionGradOp::create(b.b, b.loc, getQ(), getK(), getV(), getOut(), getMaximum(), getRsum(), resultGradients[0], getExtras());
+  auto gradient = AttentionGradOp::create(b.b, b.loc, getQ(), getK(), getV(), getOut(), getMaximum(), getRsum(),
+                                          resultGradients[0], getExtras());
   IRMapping copies;
   getScore().cloneInto(&gradient.getScore(), copies);
   buildDerivative(getScore(), gradient.getDerivative());
@@ -421,7 +451,7 @@ void AttentionOp::adjoint(AdjointBuilder &b, ValueRange resultGradients, Mutable
   operandGradients[2] = gradient.getDv();
 }
 
-// ---- the kernel ---------------------------------------------------------------------------------------------------------
+// ---- the kernel
 
 static AttentionBlocks forwardBlocks(AttentionOp op, const AttentionShape &shape, TargetAttr target) {
   return attentionBlocks(shape, op.getScore(), op.getExtras(), target, /*buffers=*/1);
@@ -435,8 +465,8 @@ int64_t AttentionOp::cells(TargetAttr target) {
 namespace {
 
 // One block of queries against all keys: the running maximum and sum of each row are mended as key blocks come.
-void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, AttentionBlocks blocks, AttentionHead &head, ArrayRef<Stored> operands,
-            ArrayRef<Stored> results, Value query, int64_t queries) {
+void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, AttentionBlocks blocks, AttentionHead &head,
+            ArrayRef<Stored> operands, ArrayRef<Stored> results, Value query, int64_t queries) {
   const Type f32 = t.b.getF32Type();
   const int64_t width = llvm::alignTo(queries, t.target.getLanes());
   const bool several = blocks.keys < shape.keys;
@@ -458,26 +488,30 @@ void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, Attenti
         t.copy(maximum, former);
       SmallVector<Access> inputs{{scores, {0, 1}}};
       inputs.append(head.extraTiles(query, queries, key, keys));
-      t.nest(2, inputs, {{scores, {0, 1}}, {maximum, {1}}}, [&](OpBuilder &b, Location loc, ValueRange in, ValueRange now) {
-        Value score = onScalars(b, loc, op.getScore(), in);
-        return SmallVector<Value>{score, larger(b, loc, score, now[1])};
-      });
+      t.nest(2, inputs, {{scores, {0, 1}}, {maximum, {1}}},
+             [&](OpBuilder &b, Location loc, ValueRange in, ValueRange now) {
+               Value score = onScalars(b, loc, op.getScore(), in);
+               return SmallVector<Value>{score, larger(b, loc, score, now[1])};
+             });
       if (several) {
         // What was summed so far was relative to the former maximum.
         t.map({former, maximum, sum}, {former, sum}, [](OpBuilder &b, Location loc, ValueRange in) {
           Value factor = math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, in[0], in[1]));
           return SmallVector<Value>{factor, arith::MulFOp::create(b, loc, in[2], factor)};
         });
-        t.nest(2, {{out, {0, 1}}, {former, {0}}}, {{out, {0, 1}}}, [](OpBuilder &b, Location loc, ValueRange in, ValueRange) {
-          return SmallVector<Value>{arith::MulFOp::create(b, loc, in[0], in[1])};
-        });
+        t.nest(2, {{out, {0, 1}}, {former, {0}}}, {{out, {0, 1}}},
+               [](OpBuilder &b, Location loc, ValueRange in, ValueRange) {
+                 return SmallVector<Value>{arith::MulFOp::create(b, loc, in[0], in[1])};
+               });
       }
       t.nest(2, {{scores, {0, 1}}, {maximum, {1}}}, {{scores, {0, 1}}, {sum, {1}}},
              [](OpBuilder &b, Location loc, ValueRange in, ValueRange now) {
                Value weight = math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, in[0], in[1]));
                return SmallVector<Value>{weight, arith::AddFOp::create(b, loc, now[1], weight)};
              });
-      t.withScratch([&] { t.contract(out, t.transposed(scores), head.adjacentRows(operands[2], key, keys), /*accumulate=*/true); });
+      t.withScratch([&] {
+        t.contract(out, t.transposed(scores), head.adjacentRows(operands[2], key, keys), /*accumulate=*/true);
+      });
     });
   });
 
@@ -489,9 +523,10 @@ void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, Attenti
     return SmallVector<Value>{arith::SelectOp::create(b, loc, empty, t.f32(0), reciprocal)};
   });
   t.copy(sum, rsum);
-  t.nest(2, {{out, {0, 1}}, {sum, {0}}}, {{head.rows(results[0], query, queries), {0, 1}}}, [](OpBuilder &b, Location loc, ValueRange in, ValueRange) {
-    return SmallVector<Value>{arith::MulFOp::create(b, loc, in[0], in[1])};
-  });
+  t.nest(2, {{out, {0, 1}}, {sum, {0}}}, {{head.rows(results[0], query, queries), {0, 1}}},
+         [](OpBuilder &b, Location loc, ValueRange in, ValueRange) {
+           return SmallVector<Value>{arith::MulFOp::create(b, loc, in[0], in[1])};
+         });
 }
 
 } // namespace

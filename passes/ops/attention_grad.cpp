@@ -9,12 +9,14 @@ using namespace mlir;
 
 namespace burin {
 
-LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                                SmallVectorImpl<Type> &types) {
   const Value q = adaptor.getQ(), k = adaptor.getK(), v = adaptor.getV();
   if (failed(checkAttentionTypes(location, q, k, v, adaptor.getExtras())))
     return failure();
   const AttentionShape shape(q.getType(), k.getType(), v.getType());
-  const Type out = shape.tensor(q.getContext(), {shape.queries, shape.valueDepth}), row = shape.tensor(q.getContext(), {shape.queries});
+  const Type out = shape.tensor(q.getContext(), {shape.queries, shape.valueDepth}),
+             row = shape.tensor(q.getContext(), {shape.queries});
   if (adaptor.getOut().getType() != out || adaptor.getDout().getType() != out)
     return emitOptionalError(location, "attention_grad's out and dout must be ", out);
   if (adaptor.getMaximum().getType() != row || adaptor.getRsum().getType() != row)
@@ -30,10 +32,14 @@ LogicalResult AttentionGradOp::verifyRegions() {
 }
 
 // Four products; the scores, computed again, do not count.
-Cost AttentionGradOp::cost() { return attentionCost({getQ().getType(), getK().getType(), getV().getType()}, getScore(), getExtras(), 2); }
+Cost AttentionGradOp::cost() {
+  return attentionCost({getQ().getType(), getK().getType(), getV().getType()}, getScore(), getExtras(), 2);
+}
 
 // Blocks of queries add to the gradients of all keys, so one cell does a whole head, in a fixed order.
-int64_t AttentionGradOp::cells(TargetAttr) { return AttentionShape(getQ().getType(), getK().getType(), getV().getType()).heads(); }
+int64_t AttentionGradOp::cells(TargetAttr) {
+  return AttentionShape(getQ().getType(), getK().getType(), getV().getType()).heads();
+}
 
 namespace {
 
@@ -89,23 +95,28 @@ void AttentionGradOp::tile(TileBuilder &t, Value cell, ArrayRef<Stored> operands
       t.forTiles(shape.keys, blocks.keys, [&](Value key, int64_t keys) {
         head.whereVisible(key, keys, [&] {
           t.withScratch([&] {
-            Value scores = t.part(scoreRows, {zero, zero}, {keys, queries}), gradients = t.part(gradientRows, {zero, zero}, {keys, queries});
+            Value scores = t.part(scoreRows, {zero, zero}, {keys, queries}),
+                  gradients = t.part(gradientRows, {zero, zero}, {keys, queries});
             t.contract(scores, head.rows(k, key, keys), qPanel, /*accumulate=*/false);
             t.contract(gradients, head.rows(v, key, keys), doutPanel, /*accumulate=*/false);
-            SmallVector<Access> inputs{{scores, {0, 1}}, {gradients, {0, 1}}, {maximum, {1}}, {rsum, {1}}, {delta, {1}}};
+            SmallVector<Access> inputs{
+                {scores, {0, 1}}, {gradients, {0, 1}}, {maximum, {1}}, {rsum, {1}}, {delta, {1}}};
             inputs.append(head.extraTiles(query, queries, key, keys));
-            t.nest(2, inputs, {{scores, {0, 1}}, {gradients, {0, 1}}}, [&](OpBuilder &b, Location loc, ValueRange in, ValueRange) {
-              SmallVector<Value> arguments{in[0]};
-              llvm::append_range(arguments, in.drop_front(5));
-              Value score = onScalars(b, loc, getScore(), arguments);
-              Value power = math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, score, in[2]));
-              Value weight = arith::MulFOp::create(b, loc, power, in[3]);
-              arguments.push_back(arith::MulFOp::create(b, loc, weight, arith::SubFOp::create(b, loc, in[1], in[4])));
-              return SmallVector<Value>{weight, onScalars(b, loc, getDerivative(), arguments)};
-            });
+            t.nest(2, inputs, {{scores, {0, 1}}, {gradients, {0, 1}}},
+                   [&](OpBuilder &b, Location loc, ValueRange in, ValueRange) {
+                     SmallVector<Value> arguments{in[0]};
+                     llvm::append_range(arguments, in.drop_front(5));
+                     Value score = onScalars(b, loc, getScore(), arguments);
+                     Value power = math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, score, in[2]));
+                     Value weight = arith::MulFOp::create(b, loc, power, in[3]);
+                     arguments.push_back(
+                         arith::MulFOp::create(b, loc, weight, arith::SubFOp::create(b, loc, in[1], in[4])));
+                     return SmallVector<Value>{weight, onScalars(b, loc, getDerivative(), arguments)};
+                   });
             t.contract(dv.rows(key, keys), scores, doutRows, /*accumulate=*/true);
             t.contract(dk.rows(key, keys), gradients, qRows, /*accumulate=*/true);
-            t.contract(dq.rows(zero, queries), t.transposed(gradients), head.adjacentRows(k, key, keys), /*accumulate=*/true);
+            t.contract(dq.rows(zero, queries), t.transposed(gradients), head.adjacentRows(k, key, keys),
+                       /*accumulate=*/true);
           });
         });
       });

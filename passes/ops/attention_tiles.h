@@ -1,5 +1,6 @@
 // What the kernels of attention and of its gradient share: block sizes, and the element-wise work on a block of scores.
-// In both a lane is a query: blocks of scores lie as (key, query), so that maxima, sums and exponentials run down the lanes.
+// In both a lane is a query: blocks of scores lie as (key, query), so that maxima, sums and exponentials run down the
+// lanes.
 #pragma once
 
 #include "passes/ir/burin.h"
@@ -18,24 +19,28 @@ struct AttentionShape {
 };
 
 // Checks q, k and v against each other and that the extras broadcast to the scores.
-llvm::LogicalResult checkAttentionTypes(std::optional<mlir::Location> location, mlir::Value q, mlir::Value k, mlir::Value v,
-                                        mlir::ValueRange extras);
-// Checks that `region` takes the score, an element of each extra and `more` other f32 values, and yields one f32 by element-wise ops.
+llvm::LogicalResult checkAttentionTypes(std::optional<mlir::Location> location, mlir::Value q, mlir::Value k,
+                                        mlir::Value v, mlir::ValueRange extras);
+// Checks that `region` takes the score, an element of each extra and `more` other f32 values, and yields one f32 by
+// element-wise ops.
 llvm::LogicalResult checkScoreRegion(mlir::Operation *op, mlir::Region &region, mlir::ValueRange extras, unsigned more);
 
-// FLOPs of the products, counted `times` for the forward pass: half of them where the region masks what lies after the query.
+// FLOPs of the products, counted `times` for the forward pass: half of them where the region masks what lies after the
+// query.
 Cost attentionCost(const AttentionShape &shape, mlir::Region &score, mlir::ValueRange extras, int64_t times);
 
 struct AttentionBlocks {
   int64_t queries, keys;
 };
 // `buffers`: score blocks that are alive at a time.
-AttentionBlocks attentionBlocks(const AttentionShape &shape, mlir::Region &score, mlir::ValueRange extras, TargetAttr target, int64_t buffers);
+AttentionBlocks attentionBlocks(const AttentionShape &shape, mlir::Region &score, mlir::ValueRange extras,
+                                TargetAttr target, int64_t buffers);
 
 // What a region of 0-d ops yields, on scalars.
 mlir::Value onScalars(mlir::OpBuilder &b, mlir::Location loc, mlir::Region &region, mlir::ValueRange arguments);
 
-// x > y ? x : y, which is one instruction. A NaN in x is passed over: it still reaches the result through the exponential.
+// x > y ? x : y, which is one instruction. A NaN in x is passed over: it still reaches the result through the
+// exponential.
 mlir::Value larger(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Value y);
 
 // A mask's `left >= right` where one side depends on the query alone and the other on the key alone.
@@ -44,20 +49,22 @@ struct MaskCondition {
   bool leftIsQuery;
 };
 // The conditions without which a score is -inf, whatever else the region does.
-llvm::SmallVector<MaskCondition> maskConditions(mlir::Region &score, mlir::ValueRange extras, const AttentionShape &shape);
+llvm::SmallVector<MaskCondition> maskConditions(mlir::Region &score, mlir::ValueRange extras,
+                                                const AttentionShape &shape);
 
 // The head that a cell works on, and what its blocks of scores need besides q and k.
 class AttentionHead {
 public:
   // `head`: the number of the head, over all leading dimensions.
-  AttentionHead(TileBuilder &t, const AttentionShape &shape, mlir::Region &score, mlir::ValueRange extras, llvm::ArrayRef<Stored> stored,
-                mlir::Value head);
+  AttentionHead(TileBuilder &t, const AttentionShape &shape, mlir::Region &score, mlir::ValueRange extras,
+                llvm::ArrayRef<Stored> stored, mlir::Value head);
 
   // Rows `row` .. `row + rows` of this head of a tensor [leading..., rows, columns], as (rows, columns).
   mlir::Value rows(const Stored &tensor, mlir::Value row, int64_t rows) const;
   // The same of a tensor [leading..., rows].
   mlir::Value elements(const Stored &tensor, mlir::Value row, int64_t rows) const;
-  // The same as `rows`, copied to scratch where the columns are not adjacent: what contract wants of its second operand.
+  // The same as `rows`, copied to scratch where the columns are not adjacent: what contract wants of its second
+  // operand.
   mlir::Value adjacentRows(const Stored &tensor, mlir::Value row, int64_t rows) const;
   // Rows packed as the second operand of a contraction over columns: (1, columns, rows rounded up to whole vectors).
   mlir::Value packedRows(const Stored &tensor, mlir::Value row, int64_t rows) const;
@@ -71,7 +78,8 @@ public:
   void whereVisible(mlir::Value key, int64_t keys, llvm::function_ref<void()> body) const;
 
 private:
-  Access tileOf(unsigned extra, mlir::Value query, int64_t queries, mlir::Value key, int64_t keys, int64_t queryLoop, int64_t keyLoop) const;
+  Access tileOf(unsigned extra, mlir::Value query, int64_t queries, mlir::Value key, int64_t keys, int64_t queryLoop,
+                int64_t keyLoop) const;
   mlir::Value extremum(mlir::Value wanted, bool largest, mlir::Value start, int64_t count) const;
 
   TileBuilder &t;

@@ -10,17 +10,19 @@ using namespace mlir;
 
 namespace burin {
 
-LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   if (adaptor.getParts().empty())
     return emitOptionalError(location, "concat needs at least one tensor");
   auto first = dyn_cast<RankedTensorType>(adaptor.getParts().front().getType());
   SmallVector<int64_t> sizes;
   for (Value part : adaptor.getParts()) {
     auto tensor = dyn_cast<RankedTensorType>(part.getType());
-    if (!first || !tensor || !tensor.hasStaticShape() || tensor.getRank() == 0 || tensor.getElementType() != first.getElementType() ||
-        tensor.getRank() != first.getRank() || tensor.getShape().drop_front() != first.getShape().drop_front())
-      return emitOptionalError(location, "the tensors of a concat must agree in all but the first dimension, found ", adaptor.getParts().front().getType(),
-                               " and ", part.getType());
+    if (!first || !tensor || !tensor.hasStaticShape() || tensor.getRank() == 0 ||
+        tensor.getElementType() != first.getElementType() || tensor.getRank() != first.getRank() ||
+        tensor.getShape().drop_front() != first.getShape().drop_front())
+      return emitOptionalError(location, "the tensors of a concat must agree in all but the first dimension, found ",
+                               adaptor.getParts().front().getType(), " and ", part.getType());
     if (sizes.empty())
       sizes.assign(tensor.getShape().begin(), tensor.getShape().end());
     else

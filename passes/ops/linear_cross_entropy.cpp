@@ -7,11 +7,11 @@
 #include "passes/ops/add.h"
 #include "passes/ops/after.h"
 #include "passes/ops/concat.h"
+#include "passes/ops/constant.h"
 #include "passes/ops/cross_entropy.h"
 #include "passes/ops/matmul.h"
 #include "passes/ops/mul.h"
 #include "passes/ops/slice.h"
-#include "passes/ops/constant.h"
 
 using namespace mlir;
 
@@ -21,11 +21,13 @@ LogicalResult LinearCrossEntropyOp::inferReturnTypes(MLIRContext *, std::optiona
                                                      SmallVectorImpl<Type> &types) {
   const Type x = adaptor.getX().getType(), w = adaptor.getW().getType();
   return catchModelError(location, [&] {
-    check(shapeOf(x).rank() == 2 && shapeOf(w).rank() == 2, "linear_cross_entropy takes two matrices", "x", shapeOf(x), "w", shapeOf(w));
+    check(shapeOf(x).rank() == 2 && shapeOf(w).rank() == 2, "linear_cross_entropy takes two matrices", "x", shapeOf(x),
+          "w", shapeOf(w));
     const Shape logits = Matmul{.transpose_b = true}.shape(shapeOf(x), shapeOf(w));
     CrossEntropy::shape(logits, shapeOf(adaptor.getTargets().getType()));
     const int64_t chunks = adaptor.getChunks();
-    check(1 <= chunks && chunks <= logits[0], "the chunks of rows must be at least 1 and at most the rows", "chunks", chunks, "rows", logits[0]);
+    check(1 <= chunks && chunks <= logits[0], "the chunks of rows must be at least 1 and at most the rows", "chunks",
+          chunks, "rows", logits[0]);
     types.append({RankedTensorType::get({}, Float32Type::get(x.getContext())), x, w});
   });
 }
@@ -46,8 +48,7 @@ SmallVector<Value> LinearCrossEntropyOp::expand(OpBuilder &b) {
   const Location loc = getLoc();
   const int64_t rows = getX().getType().getDimSize(0), chunks = getChunks();
   const bool needsX = !getDx().use_empty(), needsW = !getDw().use_empty();
-  auto needs = [](Value) { return true; };
-  AdjointBuilder adjoint{b, loc, needs};
+  AdjointBuilder adjoint{b, loc, [](Value) { return true; }};
   auto sum = [&](Value x, Value y) { return x ? adjoint.make<AddOp>(x, y) : y; };
   Value loss, dw;
   SmallVector<Value> dx;
@@ -70,8 +71,7 @@ SmallVector<Value> LinearCrossEntropyOp::expand(OpBuilder &b) {
       continue;
     SmallVector<Value> toLoss(2), toProduct(2);
     chunkLoss.adjoint(adjoint, adjoint.make<ConstantOp>(1.0), toLoss);
-    auto needs = [&](Value operand) { return operand == x ? needsX : needsW; };
-    AdjointBuilder needed{b, loc, needs};
+    AdjointBuilder needed{b, loc, [&](Value operand) { return operand == x ? needsX : needsW; }};
     logits.adjoint(needed, toLoss[0], toProduct);
     if (needsX)
       dx.push_back(toProduct[0]);
@@ -84,7 +84,8 @@ SmallVector<Value> LinearCrossEntropyOp::expand(OpBuilder &b) {
 }
 
 // dx = dloss * dx,  dw = dloss * dw
-void LinearCrossEntropyOp::adjoint(AdjointBuilder &b, ValueRange resultGradients, MutableArrayRef<Value> operandGradients) {
+void LinearCrossEntropyOp::adjoint(AdjointBuilder &b, ValueRange resultGradients,
+                                   MutableArrayRef<Value> operandGradients) {
   Value dloss = resultGradients[0];
   if (b.needs(getX()))
     operandGradients[0] = b.make<MulOp>(dloss, getDx());

@@ -16,7 +16,8 @@ struct Slice {
 
   Shape shape(const Shape &x) const {
     check(x.rank() >= 1, "slice needs a first dimension to cut", "x", x);
-    check(0 <= start && 1 <= size && start <= x[0] - size, "a slice must lie within its input", "x", x, "start", start, "size", size);
+    check(0 <= start && 1 <= size && start <= x[0] - size, "a slice must lie within its input", "x", x, "start", start,
+          "size", size);
     Shape result = x;
     result[0] = size;
     return result;

@@ -15,17 +15,21 @@ using namespace mlir;
 
 namespace burin {
 
-LogicalResult SwigluOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor, SmallVectorImpl<Type> &types) {
+LogicalResult SwigluOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, Adaptor adaptor,
+                                         SmallVectorImpl<Type> &types) {
   return catchModelError(location, [&] {
-    const Shape x = shapeOf(adaptor.getX().getType()), gate = shapeOf(adaptor.getWGate().getType()), up = shapeOf(adaptor.getWUp().getType());
-    check(gate.rank() == 2 && gate == up, "the weights of swiglu must be two matrices of one shape", "w_gate", gate, "w_up", up);
+    const Shape x = shapeOf(adaptor.getX().getType()), gate = shapeOf(adaptor.getWGate().getType()),
+                up = shapeOf(adaptor.getWUp().getType());
+    check(gate.rank() == 2 && gate == up, "the weights of swiglu must be two matrices of one shape", "w_gate", gate,
+          "w_up", up);
     types.append(3, tensorType(context, Matmul{.transpose_b = true}.shape(x, gate), Dtype::f32));
   });
 }
 
 Cost SwigluOp::cost() {
   const Shape x = shapeOf(getX().getType()), w = shapeOf(getWGate().getType()), y = shapeOf(getY().getType());
-  return {.products = 2 * Matmul{.transpose_b = true}.cost(x, w).products, .other = Silu::cost(y).other + Mul::cost(y, y).other};
+  return {.products = 2 * Matmul{.transpose_b = true}.cost(x, w).products,
+          .other = Silu::cost(y).other + Mul::cost(y, y).other};
 }
 
 static MatmulOp product(OpBuilder &b, Location loc, Value x, Value w) {
@@ -56,8 +60,7 @@ void SwigluOp::adjoint(AdjointBuilder &b, ValueRange resultGradients, MutableArr
   if (Value dy = resultGradients[0]) {
     auto silu = SiluOp::create(b.b, b.loc, gate);
     dup = sum(dup, b.make<MulOp>(dy, again(silu)));
-    auto needs = [](Value) { return true; };
-    AdjointBuilder all{b.b, b.loc, needs};
+    AdjointBuilder all{b.b, b.loc, [](Value) { return true; }};
     Value slope;
     silu.adjoint(all, b.make<MulOp>(dy, up), slope);
     dgate = sum(dgate, slope);
@@ -73,9 +76,11 @@ void SwigluOp::adjoint(AdjointBuilder &b, ValueRange resultGradients, MutableArr
     if (!gradient)
       continue;
     if (b.needs(getX()))
-      operandGradients[0] = sum(operandGradients[0], b.make<MatmulOp>(gradient, weight, /*transpose_a=*/false, /*transpose_b=*/false));
+      operandGradients[0] =
+          sum(operandGradients[0], b.make<MatmulOp>(gradient, weight, /*transpose_a=*/false, /*transpose_b=*/false));
     if (b.needs(weight))
-      operandGradients[i] = b.make<MatmulOp>(flat(gradient, hidden), flat(getX(), depth), /*transpose_a=*/true, /*transpose_b=*/false);
+      operandGradients[i] =
+          b.make<MatmulOp>(flat(gradient, hidden), flat(getX(), depth), /*transpose_a=*/true, /*transpose_b=*/false);
   }
 }
 

@@ -1,12 +1,12 @@
-// burin-plan: gives every tensor between groups a buffer and an offset. Activations share the arena: two of them may overlap in memory only where they are never
-// alive at the same time.
+// burin-plan: gives every tensor between groups a buffer and an offset. Activations share the arena: two of them may
+// overlap in memory only where they are never alive at the same time.
 //
-// Placement is greedy, largest first, each at the lowest offset that is free over its whole life. It finds the lower bound (the most bytes alive at once) for
-// the models in models/; README.md has the figures and what else was tried.
-#include "llvm/ADT/StringSwitch.h"
+// Placement is greedy, largest first, each at the lowest offset that is free over its whole life. It finds the lower
+// bound (the most bytes alive at once) for the models in models/; README.md has the figures and what else was tried.
 #include "passes/ir/burin.h"
 #include "passes/passes.h"
 #include "passes/plan/buffers.h"
+#include "llvm/ADT/StringSwitch.h"
 
 using namespace mlir;
 
@@ -22,7 +22,7 @@ constexpr int64_t alignment = 64;
 struct Tensor {
   Value value;
   int64_t bytes = 0;
-  int first = 0, last = 0;  // positions of the group that makes it and of the last that reads it
+  int first = 0, last = 0; // positions of the group that makes it and of the last that reads it
   int64_t offset = 0;
 };
 
@@ -31,12 +31,15 @@ struct Location {
   int64_t buffer = -1, offset = 0;
 };
 
-// Reading and writing the same element in one group is fine; anything else between a value and what replaces it in place is not.
+// Reading and writing the same element in one group is fine; anything else between a value and what replaces it in
+// place is not.
 bool readsInPlace(GroupOp group, unsigned input) {
   if (group.getKind() != "rows" && group.getKind() != "contraction")
     return false;
   BlockArgument argument = group.getBody().getArgument(input);
-  return llvm::all_of(argument.getUsers(), [&](Operation *user) { return isa<Elementwise>(user) && user->getResult(0).getType() == argument.getType(); });
+  return llvm::all_of(argument.getUsers(), [&](Operation *user) {
+    return isa<Elementwise>(user) && user->getResult(0).getType() == argument.getType();
+  });
 }
 
 class Planning {
@@ -68,7 +71,8 @@ private:
       unsigned i = argument.getArgNumber();
       auto role = entry.getArgAttrOfType<StringAttr>(i, "burin.role").getValue();
       if (role == "input")
-        entry.setArgAttr(i, "burin.offset", b.getI64IntegerAttr(take(bytes[inputsBuffer], bytesOf(argument.getType()))));
+        entry.setArgAttr(i, "burin.offset",
+                         b.getI64IntegerAttr(take(bytes[inputsBuffer], bytesOf(argument.getType()))));
       note(argument, {bufferOf(role), entry.getArgAttrOfType<IntegerAttr>(i, "burin.offset").getInt()});
     }
   }
@@ -80,10 +84,12 @@ private:
       unsigned i = result.getOperandNumber();
       auto role = entry.getResultAttrOfType<StringAttr>(i, "burin.role").getValue();
       if (role == "output")
-        entry.setResultAttr(i, "burin.offset", b.getI64IntegerAttr(take(bytes[outputsBuffer], bytesOf(result.get().getType()))));
+        entry.setResultAttr(i, "burin.offset",
+                            b.getI64IntegerAttr(take(bytes[outputsBuffer], bytesOf(result.get().getType()))));
       Location at{bufferOf(role), entry.getResultAttrOfType<IntegerAttr>(i, "burin.offset").getInt()};
       if (isa<BlockArgument>(result.get()) || locations.count(result.get()))
-        return entry.emitError("internal error: result ") << i << " shares its memory with another value (please report)";
+        return entry.emitError("internal error: result ")
+               << i << " shares its memory with another value (please report)";
       if (failed(mayReplace(result.get(), at)))
         return failure();
       note(result.get(), at);
@@ -96,15 +102,18 @@ private:
     auto maker = cast<GroupOp>(result.getDefiningOp());
     for (BlockArgument argument : entry.getArguments()) {
       Location old = locations.lookup(argument);
-      bool overlap = old.buffer == at.buffer && old.offset < at.offset + bytesOf(result.getType()) && at.offset < old.offset + bytesOf(argument.getType());
+      bool overlap = old.buffer == at.buffer && old.offset < at.offset + bytesOf(result.getType()) &&
+                     at.offset < old.offset + bytesOf(argument.getType());
       if (!overlap)
         continue;
       for (OpOperand &use : argument.getUses()) {
         auto *user = use.getOwner();
         bool before = user != maker && user->isBeforeInBlock(maker);
-        bool same = user == maker && old.offset == at.offset && argument.getType() == result.getType() && readsInPlace(maker, use.getOperandNumber());
+        bool same = user == maker && old.offset == at.offset && argument.getType() == result.getType() &&
+                    readsInPlace(maker, use.getOperandNumber());
         if (!before && !same)
-          return user->emitError("internal error: reads a value after its place was taken by its successor (please report)");
+          return user->emitError(
+              "internal error: reads a value after its place was taken by its successor (please report)");
       }
     }
     return success();
@@ -119,7 +128,8 @@ private:
       for (Value value : group.getOutputs()) {
         if (locations.count(value))
           continue;
-        Tensor tensor{value, (int64_t)llvm::alignTo(bytesOf(value.getType()), alignment), position[group], position[group]};
+        Tensor tensor{value, (int64_t)llvm::alignTo(bytesOf(value.getType()), alignment), position[group],
+                      position[group]};
         for (Operation *user : value.getUsers())
           tensor.last = std::max(tensor.last, position.lookup(user));
         tensors.push_back(tensor);
@@ -128,7 +138,7 @@ private:
     for (Tensor &tensor : tensors)
       order.push_back(&tensor);
     llvm::stable_sort(order, [](Tensor *x, Tensor *y) { return x->bytes > y->bytes; });
-    std::vector<Tensor *> placed;  // by offset
+    std::vector<Tensor *> placed; // by offset
     for (Tensor *tensor : order) {
       int64_t at = 0;
       for (Tensor *other : placed) {
@@ -139,14 +149,16 @@ private:
         at = std::max(at, other->offset + other->bytes);
       }
       tensor->offset = at;
-      placed.insert(llvm::upper_bound(placed, tensor, [](Tensor *x, Tensor *y) { return x->offset < y->offset; }), tensor);
+      placed.insert(llvm::upper_bound(placed, tensor, [](Tensor *x, Tensor *y) { return x->offset < y->offset; }),
+                    tensor);
       note(tensor->value, {arenaBuffer, at});
     }
   }
 
   void note(Value value, Location at) {
     locations[value] = at;
-    bytes[at.buffer] = std::max<int64_t>(bytes[at.buffer], llvm::alignTo(at.offset + bytesOf(value.getType()), alignment));
+    bytes[at.buffer] =
+        std::max<int64_t>(bytes[at.buffer], llvm::alignTo(at.offset + bytesOf(value.getType()), alignment));
   }
 
   void write() {
@@ -179,7 +191,7 @@ struct PlanPass : impl::PlanBase<PlanPass> {
   }
 };
 
-}  // namespace
+} // namespace
 
 int64_t bufferOf(llvm::StringRef role) {
   return llvm::StringSwitch<int64_t>(role)
@@ -199,9 +211,12 @@ LogicalResult checkPlan(func::FuncOp entry) {
   std::vector<Written> memory;
   auto rangeOf = [](GroupOp group, unsigned i, Value value) {
     int64_t at = group->getAttrOfType<DenseI64ArrayAttr>("burin.offsets")[i];
-    return Written{group->getAttrOfType<DenseI64ArrayAttr>("burin.buffers")[i], at, at + bytesOf(value.getType()), value};
+    return Written{group->getAttrOfType<DenseI64ArrayAttr>("burin.buffers")[i], at, at + bytesOf(value.getType()),
+                   value};
   };
-  auto overlap = [](const Written &x, const Written &y) { return x.buffer == y.buffer && x.from < y.to && y.from < x.to; };
+  auto overlap = [](const Written &x, const Written &y) {
+    return x.buffer == y.buffer && x.from < y.to && y.from < x.to;
+  };
   for (Operation &op : entry.getBody().front().without_terminator()) {
     auto group = dyn_cast<GroupOp>(op);
     if (!group || !group->hasAttr("burin.offsets"))
@@ -214,7 +229,9 @@ LogicalResult checkPlan(func::FuncOp entry) {
           return op.emitError("internal error: reads an argument that has been overwritten (please report)");
         continue;
       }
-      bool whole = llvm::any_of(memory, [&](const Written &other) { return other.value == value && other.from == range.from && other.to == range.to && other.buffer == range.buffer; });
+      bool whole = llvm::any_of(memory, [&](const Written &other) {
+        return other.value == value && other.from == range.from && other.to == range.to && other.buffer == range.buffer;
+      });
       if (!whole)
         return op.emitError("internal error: input ") << i << " was overwritten before it was read (please report)";
     }
@@ -235,4 +252,4 @@ LogicalResult checkPlan(func::FuncOp entry) {
   return success();
 }
 
-}  // namespace burin
+} // namespace burin

@@ -21,7 +21,7 @@ int64_t bytesOf(ArrayRef<int64_t> sizes, Type element) {
   return bytes;
 }
 
-}  // namespace
+} // namespace
 
 TileBuilder::TileBuilder(OpBuilder &builder, Location loc, TargetAttr target, Value scratch)
     : b(builder), loc(loc), target(target), scratchArgument(scratch) {}
@@ -89,7 +89,8 @@ Value TileBuilder::part(Value tile, ArrayRef<Value> start, ArrayRef<int64_t> siz
     if (size != 0)
       kept.push_back(size);
   }
-  auto type = memref::SubViewOp::inferRankReducedResultType(kept, cast<MemRefType>(tile.getType()), offsets, extents, ones);
+  auto type =
+      memref::SubViewOp::inferRankReducedResultType(kept, cast<MemRefType>(tile.getType()), offsets, extents, ones);
   return memref::SubViewOp::create(b, loc, cast<MemRefType>(type), tile, offsets, extents, ones);
 }
 
@@ -127,7 +128,8 @@ void TileBuilder::forTiles(int64_t extent, int64_t step, llvm::function_ref<void
     body(index(whole), extent - whole);
 }
 
-void TileBuilder::forTilesUpTo(Value limit, int64_t extent, int64_t step, llvm::function_ref<void(Value, int64_t)> body) {
+void TileBuilder::forTilesUpTo(Value limit, int64_t extent, int64_t step,
+                               llvm::function_ref<void(Value, int64_t)> body) {
   int64_t whole = extent / step * step;
   if (whole > 0) {
     // A piece that starts below the limit is done whole: the loop's bound is the limit, its step the piece.
@@ -201,4 +203,4 @@ void TileBuilder::pack(Value source, Value panels) { PackOp::create(b, loc, sour
 
 int64_t TileBuilder::panelWidth() const { return target.getLanes() * (target.getRegisters() >= 32 ? 3 : 2); }
 
-}  // namespace burin
+} // namespace burin

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 
@@ -68,7 +69,8 @@ SmallVector<int64_t> stridesOver(const Strided &where, ArrayRef<int64_t> space) 
   return strides;
 }
 
-int64_t collapse(SmallVectorImpl<int64_t> &sizes, MutableArrayRef<SmallVector<int64_t> *> strides, int64_t end, bool keepLast) {
+int64_t collapse(SmallVectorImpl<int64_t> &sizes, MutableArrayRef<SmallVector<int64_t> *> strides, int64_t end,
+                 bool keepLast) {
   auto erase = [&](int64_t dim) {
     sizes.erase(sizes.begin() + dim);
     for (auto *list : strides)
@@ -88,6 +90,37 @@ int64_t collapse(SmallVectorImpl<int64_t> &sizes, MutableArrayRef<SmallVector<in
   return end;
 }
 
+Fields::Fields(const GroupBody &body, ArrayRef<int64_t> space) {
+  llvm::SmallSetVector<Value, 8> operands;
+  for (Operation *op : body.ops)
+    if (!isa<ProductOp>(op))
+      for (Value operand : op->getOperands())
+        if (body.read.count(operand))
+          operands.insert(operand);
+  for (Value operand : operands) {
+    const Stored &stored = body.read.find(operand)->second;
+    read.push_back({operand, stored, stridesOver(stored.where, space)});
+  }
+  for (auto &[value, stored] : body.written)
+    written.push_back({value, stored, stridesOver(stored.where, space)});
+}
+
+SmallVector<SmallVector<int64_t> *> Fields::strides() {
+  SmallVector<SmallVector<int64_t> *> lists;
+  for (auto *fields : {&read, &written})
+    for (Field &field : *fields)
+      lists.push_back(&field.strides);
+  return lists;
+}
+
+void Fields::tiles(TileBuilder &t, ArrayRef<Value> start, int64_t rows, int64_t columns, TileOf &inputs,
+                   TileOf &outputs) const {
+  for (const Field &field : read)
+    inputs[field.value] = inputTile(t, field.stored, field.strides, start, rows, columns);
+  for (const Field &field : written)
+    outputs[field.value] = outputTile(t, field.value, field.stored, field.strides, start, rows, columns);
+}
+
 SmallVector<Value> delinearise(TileBuilder &t, Value number, ArrayRef<int64_t> sizes) {
   SmallVector<Value> indices(sizes.size());
   for (size_t dim = sizes.size(); dim-- > 0;) {
@@ -103,7 +136,8 @@ SmallVector<Value> delinearise(TileBuilder &t, Value number, ArrayRef<int64_t> s
   return indices;
 }
 
-void withBlock(TileBuilder &t, Value block, int64_t extent, int64_t step, llvm::function_ref<void(Value, int64_t)> body) {
+void withBlock(TileBuilder &t, Value block, int64_t extent, int64_t step,
+               llvm::function_ref<void(Value, int64_t)> body) {
   int64_t whole = extent / step, rest = extent % step;
   Value start = t.mul(block, step);
   if (rest == 0 || whole == 0)
@@ -138,7 +172,8 @@ Work packWork(const GroupBody &body, TileBuilder &t) {
     std::swap(matrix.where.strides[rank - 1], matrix.where.strides[rank - 2]);
   }
   int64_t batches = matrix.where.sizes.size() - 2;
-  int64_t depth = matrix.where.sizes[batches], columns = matrix.where.sizes[batches + 1], width = panels.where.sizes.back();
+  int64_t depth = matrix.where.sizes[batches], columns = matrix.where.sizes[batches + 1],
+          width = panels.where.sizes.back();
   SmallVector<int64_t> grid(panels.where.sizes.begin(), panels.where.sizes.begin() + batches + 1);
   int64_t cells = 1;
   for (int64_t size : grid)
@@ -157,4 +192,4 @@ Work packWork(const GroupBody &body, TileBuilder &t) {
           }};
 }
 
-}  // namespace burin
+} // namespace burin

@@ -23,9 +23,9 @@ struct GroupBody {
 
   mlir::StringRef kind;
   mlir::Location loc;
-  llvm::SmallVector<mlir::Operation *> ops;       // without views and constants, in order
-  llvm::DenseMap<mlir::Value, Stored> read;       // arguments and views of them
-  llvm::MapVector<mlir::Value, Stored> written;   // values of `ops` that the group yields
+  llvm::SmallVector<mlir::Operation *> ops;     // without views and constants, in order
+  llvm::DenseMap<mlir::Value, Stored> read;     // arguments and views of them
+  llvm::MapVector<mlir::Value, Stored> written; // values of `ops` that the group yields
 
   bool isConstant(mlir::Value value) const;
 };
@@ -39,41 +39,62 @@ Work columnsWork(const GroupBody &body, TileBuilder &t);
 Work packWork(const GroupBody &body, TileBuilder &t);
 Work selfWork(const GroupBody &body, TileBuilder &t);
 
-// ---- iteration spaces -----------------------------------------------------------------------------------------------------------
+// ---- iteration spaces
 
 // Strides of a tensor over an iteration space, aligned at the last dimension; 0 where the tensor is repeated.
 llvm::SmallVector<int64_t> stridesOver(const Strided &where, llvm::ArrayRef<int64_t> space);
 
-// Merges neighbouring dimensions before `end` that every stride list sees as one, and drops those of size 1. Each list has as many strides as there are
-// sizes; at least one dimension is left before `end`, which is returned as it is afterwards. With `keepLast` the last of them stays even where its size is 1.
-int64_t collapse(llvm::SmallVectorImpl<int64_t> &sizes, llvm::MutableArrayRef<llvm::SmallVector<int64_t> *> strides, int64_t end, bool keepLast = false);
+// Merges neighbouring dimensions before `end` that every stride list sees as one, and drops those of size 1. Each list
+// has as many strides as there are sizes; at least one dimension is left before `end`, which is returned as it is
+// afterwards. With `keepLast` the last of them stays even where its size is 1.
+int64_t collapse(llvm::SmallVectorImpl<int64_t> &sizes, llvm::MutableArrayRef<llvm::SmallVector<int64_t> *> strides,
+                 int64_t end, bool keepLast = false);
 
 // Splits a cell's number into one index for each size, last fastest.
 llvm::SmallVector<mlir::Value> delinearise(TileBuilder &t, mlir::Value number, llvm::ArrayRef<int64_t> sizes);
 
-// Writes body(start, size) for block number `block` of `extent` cut into pieces of `step`; a shorter last piece gets code of its own.
-void withBlock(TileBuilder &t, mlir::Value block, int64_t extent, int64_t step, llvm::function_ref<void(mlir::Value start, int64_t size)> body);
+// Writes body(start, size) for block number `block` of `extent` cut into pieces of `step`; a shorter last piece gets
+// code of its own.
+void withBlock(TileBuilder &t, mlir::Value block, int64_t extent, int64_t step,
+               llvm::function_ref<void(mlir::Value start, int64_t size)> body);
 
-// A value in memory, seen over a kernel's collapsed iteration space.
+// A value in memory, seen over a kernel's iteration space.
 struct Field {
   mlir::Value value;
   Stored stored;
   llvm::SmallVector<int64_t> strides;
 };
 
-// The (rows, columns) tile of a field at `start` (one index per dimension, the last two its first row and column). An input is indexed by the loops along
-// which it changes; an output by both, or by rows alone where it has one element a row.
-Access inputTile(TileBuilder &t, const Stored &stored, llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<mlir::Value> start, int64_t rows, int64_t columns);
-Access outputTile(TileBuilder &t, mlir::Value value, const Stored &stored, llvm::ArrayRef<int64_t> strides, llvm::ArrayRef<mlir::Value> start, int64_t rows,
-                  int64_t columns);
-
-// ---- rows -----------------------------------------------------------------------------------------------------------------------
+// The (rows, columns) tile of a field at `start` (one index per dimension, the last two its first row and column). An
+// input is indexed by the loops along which it changes; an output by both, or by rows alone where it has one element a
+// row.
+Access inputTile(TileBuilder &t, const Stored &stored, llvm::ArrayRef<int64_t> strides,
+                 llvm::ArrayRef<mlir::Value> start, int64_t rows, int64_t columns);
+Access outputTile(TileBuilder &t, mlir::Value value, const Stored &stored, llvm::ArrayRef<int64_t> strides,
+                  llvm::ArrayRef<mlir::Value> start, int64_t rows, int64_t columns);
 
 // A value as a tile of (rows, columns): its memref and which of the two loops index it.
 using TileOf = llvm::DenseMap<mlir::Value, Access>;
 
-// Writes the element-wise ops and row reductions of a body over one tile. `inputs` has a tile for everything that is not computed here (memory, products);
-// `outputs` one for each value that goes to memory. `firstColumn` is the index of the tile's first column in the whole row.
-void writeRows(TileBuilder &t, const GroupBody &body, int64_t rows, int64_t columns, mlir::Value firstColumn, const TileOf &inputs, const TileOf &outputs);
+// What the element-wise ops and reductions of a body read from memory and what the body writes there.
+struct Fields {
+  Fields(const GroupBody &body, llvm::ArrayRef<int64_t> space);
 
-}  // namespace burin
+  std::vector<Field> read, written;
+
+  // For `collapse`.
+  llvm::SmallVector<llvm::SmallVector<int64_t> *> strides();
+  // Adds each field's tile at `start` to `inputs` or `outputs`.
+  void tiles(TileBuilder &t, llvm::ArrayRef<mlir::Value> start, int64_t rows, int64_t columns, TileOf &inputs,
+             TileOf &outputs) const;
+};
+
+// ---- rows
+
+// Writes the element-wise ops and row reductions of a body over one tile. `inputs` has a tile for everything that is
+// not computed here (memory, products); `outputs` one for each value that goes to memory. `firstColumn` is the index of
+// the tile's first column in the whole row.
+void writeRows(TileBuilder &t, const GroupBody &body, int64_t rows, int64_t columns, mlir::Value firstColumn,
+               const TileOf &inputs, const TileOf &outputs);
+
+} // namespace burin

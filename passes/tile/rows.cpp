@@ -1,13 +1,14 @@
-// Element-wise ops and row reductions over a tile: one loop nest per level, a level being what lies between two reductions. Cheap values are computed again in
-// a later nest, expensive ones are stashed in scratch, values that go to memory anyway are read back from there.
+// Element-wise ops and row reductions over a tile: one loop nest per level, a level being what lies between two
+// reductions. Cheap values are computed again in a later nest, expensive ones are stashed in scratch, values that go to
+// memory anyway are read back from there.
 #include <numeric>
 
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "passes/tile/kernel.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
-#include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Utils/StaticValueUtils.h"
-#include "mlir/Dialect/Linalg/IR/Linalg.h"
-#include "passes/tile/kernel.h"
 
 using namespace mlir;
 
@@ -17,7 +18,8 @@ namespace {
 
 class RowWriter {
 public:
-  RowWriter(TileBuilder &t, const GroupBody &body, int64_t rows, int64_t columns, Value firstColumn, const TileOf &inputs, const TileOf &outputs)
+  RowWriter(TileBuilder &t, const GroupBody &body, int64_t rows, int64_t columns, Value firstColumn,
+            const TileOf &inputs, const TileOf &outputs)
       : t(t), body(body), rows(rows), columns(columns), firstColumn(firstColumn), known(inputs), outputs(outputs) {}
 
   void write() {
@@ -38,7 +40,7 @@ private:
     for (Operation *op : body.ops) {
       Value result = op->getResult(0);
       if (known.count(result))
-        continue;  // a product: its tile is there
+        continue; // a product: its tile is there
       int at = 0;
       bool perRow = op->getNumOperands() > 0;
       for (Value operand : op->getOperands()) {
@@ -71,7 +73,7 @@ private:
     return columns > 1 && !shape.empty() && shape.back() != 1;
   }
 
-  // ---- values of one element a row ----------------------------------------------------------------------------------------------
+  // ---- values of one element a row
 
   void writeStatistics(int at) {
     llvm::SetVector<Value> targets;
@@ -80,12 +82,13 @@ private:
         continue;
       bool elsewhere = llvm::any_of(value.getUsers(), [&](Operation *user) {
         return user->getNumResults() == 1 && level.count(user->getResult(0)) &&
-               (!statistics.contains(user->getResult(0)) || level.lookup(user->getResult(0)) != at || isa<Reduction>(user));
+               (!statistics.contains(user->getResult(0)) || level.lookup(user->getResult(0)) != at ||
+                isa<Reduction>(user));
       });
       if (elsewhere || outputs.count(value))
         targets.insert(value);
     }
-    SmallVector<Value> sources;  // one for each nest output
+    SmallVector<Value> sources; // one for each nest output
     SmallVector<Access> out;
     for (Value value : targets) {
       Access kept{t.scratch({rows}, elementOf(value)), {0}};
@@ -119,7 +122,7 @@ private:
     return {t.part(access.tile, {t.index(0)}, {0}), {}};
   }
 
-  // ---- values as wide as the row ------------------------------------------------------------------------------------------------
+  // ---- values as wide as the row
 
   void writeRow(int at) {
     SmallVector<Value> sources;
@@ -141,7 +144,7 @@ private:
     if (at == 0)
       for (auto &[value, access] : outputs)
         if (isa<ProductOp>(value.getDefiningOp()) && known.lookup(value).tile != access.tile) {
-          sources.push_back(value);  // could not be written to memory directly
+          sources.push_back(value); // could not be written to memory directly
           out.push_back(access);
         }
     for (Operation *op : reductions.lookup(at)) {
@@ -168,7 +171,7 @@ private:
     });
   }
 
-  // ---- one nest -----------------------------------------------------------------------------------------------------------------
+  // ---- one nest
 
   // Collects what a value needs that is not computed on the spot.
   void leaves(Value value, bool perRow, llvm::SetVector<Value> &into) {
@@ -184,7 +187,10 @@ private:
 
   // sources[i] is computed for out[i]; a reduction's source is its operand, joined to the sum so far.
   void writeNest(int64_t loops, int at, ArrayRef<Value> sources, ArrayRef<Access> out) {
-    auto sums = [&](Value source) { return loops == 2 && source.getDefiningOp() && isa<Reduction>(source.getDefiningOp()) && level.lookup(source) == at + 1; };
+    auto sums = [&](Value source) {
+      return loops == 2 && source.getDefiningOp() && isa<Reduction>(source.getDefiningOp()) &&
+             level.lookup(source) == at + 1;
+    };
     llvm::SetVector<Value> needed;
     for (Value source : sources)
       leaves(sums(source) ? source.getDefiningOp()->getOperand(0) : source, loops == 1, needed);
@@ -244,18 +250,20 @@ private:
   TileOf known;
   const TileOf &outputs;
   llvm::MapVector<Value, int> level;
-  DenseMap<int, SmallVector<Operation *>> reductions;  // by the level at which their operand is computed
+  DenseMap<int, SmallVector<Operation *>> reductions; // by the level at which their operand is computed
   llvm::DenseSet<Value> statistics;
   int last = 0;
 };
 
-}  // namespace
+} // namespace
 
-void writeRows(TileBuilder &t, const GroupBody &body, int64_t rows, int64_t columns, Value firstColumn, const TileOf &inputs, const TileOf &outputs) {
+void writeRows(TileBuilder &t, const GroupBody &body, int64_t rows, int64_t columns, Value firstColumn,
+               const TileOf &inputs, const TileOf &outputs) {
   RowWriter(t, body, rows, columns, firstColumn, inputs, outputs).write();
 }
 
-Access inputTile(TileBuilder &t, const Stored &stored, ArrayRef<int64_t> strides, ArrayRef<Value> start, int64_t rows, int64_t columns) {
+Access inputTile(TileBuilder &t, const Stored &stored, ArrayRef<int64_t> strides, ArrayRef<Value> start, int64_t rows,
+                 int64_t columns) {
   // Only the dimensions along which the tensor changes are loops of the tile; a repeated element is read once.
   int64_t rank = strides.size();
   SmallVector<int64_t> sizes(rank, 0), loops;
@@ -271,7 +279,8 @@ Access inputTile(TileBuilder &t, const Stored &stored, ArrayRef<int64_t> strides
   return {t.tile(over, start, sizes), loops};
 }
 
-Access outputTile(TileBuilder &t, Value value, const Stored &stored, ArrayRef<int64_t> strides, ArrayRef<Value> start, int64_t rows, int64_t columns) {
+Access outputTile(TileBuilder &t, Value value, const Stored &stored, ArrayRef<int64_t> strides, ArrayRef<Value> start,
+                  int64_t rows, int64_t columns) {
   int64_t rank = strides.size();
   SmallVector<int64_t> sizes(rank, 0), steps(strides), loops{0};
   // A dimension of one element has no stride of its own; any will do.
@@ -306,28 +315,13 @@ Work rowsWork(const GroupBody &body, TileBuilder &t) {
   while (space.size() < 2)
     space.insert(space.begin(), 1);
 
-  auto fields = std::make_shared<std::vector<Field>>();
-  auto results = std::make_shared<std::vector<Field>>();
-  llvm::SetVector<Value> operands;
-  for (Operation *op : body.ops)
-    for (Value operand : op->getOperands())
-      if (body.read.count(operand))
-        operands.insert(operand);
-  for (Value operand : operands)
-    fields->push_back({operand, body.read.lookup(operand), stridesOver(body.read.lookup(operand).where, space)});
-  for (auto &[value, stored] : body.written)
-    results->push_back({value, stored, stridesOver(stored.where, space)});
-  SmallVector<SmallVector<int64_t> *> lists;
-  for (Field &field : *fields)
-    lists.push_back(&field.strides);
-  for (Field &field : *results)
-    lists.push_back(&field.strides);
+  auto fields = std::make_shared<Fields>(body, space);
   SmallVector<int64_t> sizes = space;
-  int64_t leading = collapse(sizes, lists, sizes.size() - 1);
+  int64_t leading = collapse(sizes, fields->strides(), sizes.size() - 1);
   int64_t rows = sizes[leading - 1], columns = sizes[leading];
 
   // A tile of all operands stays in half of the first cache; rows that need not be whole are cut.
-  int64_t count = fields->size() + results->size();
+  int64_t count = fields->read.size() + fields->written.size();
   constexpr int64_t longRow = 4096;
   int64_t columnStep = reduces || statistics ? columns : std::min(columns, longRow);
   int64_t rowStep = std::clamp<int64_t>(t.target.getL1() / 2 / (4 * columnStep * count), 1, rows);
@@ -346,14 +340,11 @@ Work rowsWork(const GroupBody &body, TileBuilder &t) {
                 start[leading - 1] = row;
                 start[leading] = column;
                 TileOf in, out;
-                for (const Field &field : *fields)
-                  in[field.value] = inputTile(t, field.stored, field.strides, start, rowCount, columnCount);
-                for (const Field &field : *results)
-                  out[field.value] = outputTile(t, field.value, field.stored, field.strides, start, rowCount, columnCount);
+                fields->tiles(t, start, rowCount, columnCount, in, out);
                 writeRows(t, body, rowCount, columnCount, column, in, out);
               });
             });
           }};
 }
 
-}  // namespace burin
+} // namespace burin

@@ -1,8 +1,8 @@
-// burin-tile: turns each distinct group into a kernel of loops over tiles and each entry into its list of launches. Kernels of one kind are written in a file
-// of their own (rows.cpp, contraction.cpp, columns.cpp, pack.cpp); ops that tile themselves are asked to.
+// burin-tile: turns each distinct group into a kernel of loops over tiles and each entry into its list of launches.
+// Kernels of one kind are written in a file of their own (rows.cpp, contraction.cpp, columns.cpp, pack.cpp); ops that
+// tile themselves are asked to.
 #include "passes/tile/kernel.h"
 
-#include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -11,6 +11,7 @@
 #include "mlir/IR/SymbolTable.h"
 #include "passes/passes.h"
 #include "passes/plan/buffers.h"
+#include "llvm/Support/raw_ostream.h"
 
 using namespace mlir;
 
@@ -35,14 +36,27 @@ std::string describe(GroupOp group) {
   return llvm::join(words, " + ");
 }
 
-// Everything that decides what a kernel computes, as text: equal texts, equal kernels. Names of values are local to the body; where the tensors lie does not count.
+// Everything that decides what a kernel computes, as text: equal texts, equal kernels. Names of values are local to the
+// body; where the tensors lie does not count.
 std::string identityOf(GroupOp group) {
   std::string text = group.getKind().str();
   llvm::raw_string_ostream out(text);
   llvm::interleaveComma(group->getOperandTypes(), out);
   out << " -> ";
   llvm::interleaveComma(group->getResultTypes(), out);
-  group.getBody().front().print(out);
+  // Values are numbered from the group on: a block that is printed alone has the whole module numbered first, for each
+  // group anew.
+  AsmState state(group);
+  group.getBody().front().print(out, state);
+  return text;
+}
+
+// A kernel's code as text, without its name and places.
+std::string codeOf(func::FuncOp kernel) {
+  std::string text = std::to_string(kernel->getAttrOfType<IntegerAttr>("burin.scratch").getInt());
+  llvm::raw_string_ostream out(text);
+  AsmState state(kernel);
+  kernel.getBody().front().print(out, state);
   return text;
 }
 
@@ -52,7 +66,8 @@ double flopsOf(GroupOp group) {
   for (Operation &op : group.getBody().front().without_terminator()) {
     if (auto product = dyn_cast<ProductOp>(op)) {
       auto panels = cast<RankedTensorType>(product.getPanels().getType());
-      flops += 2.0 * cast<RankedTensorType>(product.getC().getType()).getNumElements() * panels.getDimSize(panels.getRank() - 2);
+      flops += 2.0 * cast<RankedTensorType>(product.getC().getType()).getNumElements() *
+               panels.getDimSize(panels.getRank() - 2);
     } else if (isa<SelfTiled>(op)) {
       if (auto costed = dyn_cast<Costed>(op))
         flops += costed.cost().products;
@@ -77,7 +92,8 @@ struct Kernel {
 
 struct TilePass : impl::TileBase<TilePass> {
   void getDependentDialects(DialectRegistry &registry) const override {
-    registry.insert<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect, memref::MemRefDialect, scf::SCFDialect>();
+    registry.insert<arith::ArithDialect, linalg::LinalgDialect, math::MathDialect, memref::MemRefDialect,
+                    scf::SCFDialect>();
   }
 
   void runOnOperation() override {
@@ -106,8 +122,9 @@ struct TilePass : impl::TileBase<TilePass> {
         return failure();
       b.setInsertionPoint(body.getTerminator());
       LaunchOp::create(b, group.getLoc(), FlatSymbolRefAttr::get(kernel->symbol), b.getI64IntegerAttr(kernel->cells),
-                       group->getAttrOfType<DenseI64ArrayAttr>("burin.buffers"), group->getAttrOfType<DenseI64ArrayAttr>("burin.offsets"),
-                       b.getF64FloatAttr(flopsOf(group)), b.getF64FloatAttr(trafficOf(group)), b.getStringAttr(describe(group)));
+                       group->getAttrOfType<DenseI64ArrayAttr>("burin.buffers"),
+                       group->getAttrOfType<DenseI64ArrayAttr>("burin.offsets"), b.getF64FloatAttr(flopsOf(group)),
+                       b.getF64FloatAttr(trafficOf(group)), b.getStringAttr(describe(group)));
       ++launches;
     }
     describeBorder(entry);
@@ -142,8 +159,10 @@ struct TilePass : impl::TileBase<TilePass> {
       }
       return b.getArrayAttr(rows);
     };
-    entry->setAttr("burin.inputs", table(entry.getArgumentTypes(), inputsBuffer, [&](unsigned i, StringRef name) { return entry.getArgAttr(i, name); }));
-    entry->setAttr("burin.outputs", table(entry.getResultTypes(), outputsBuffer, [&](unsigned i, StringRef name) { return entry.getResultAttr(i, name); }));
+    entry->setAttr("burin.inputs", table(entry.getArgumentTypes(), inputsBuffer,
+                                         [&](unsigned i, StringRef name) { return entry.getArgAttr(i, name); }));
+    entry->setAttr("burin.outputs", table(entry.getResultTypes(), outputsBuffer,
+                                          [&](unsigned i, StringRef name) { return entry.getResultAttr(i, name); }));
   }
 
   FailureOr<Kernel> kernelFor(GroupOp group) {
@@ -185,13 +204,19 @@ struct TilePass : impl::TileBase<TilePass> {
     // Cells come one after the other; where a thread's share starts and ends changes nothing in what they compute.
     t.forEach(body->getArgument(tensors), body->getArgument(tensors + 1), work->cell);
     kernel->setAttr("burin.scratch", b.getI64IntegerAttr(t.scratchBytes()));
-    ++kernels;
-    return made[identity] = {kernel.getNameAttr(), work->cells};
+    // Groups that differ in the shapes of their tensors alone can come out as the same code.
+    auto [same, isNew] = symbols.try_emplace(codeOf(kernel), kernel.getNameAttr());
+    if (isNew)
+      ++kernels;
+    else
+      kernel.erase();
+    return made[identity] = {same->second, work->cells};
   }
 
   TargetAttr target;
-  llvm::StringMap<Kernel> made;
+  llvm::StringMap<Kernel> made;        // by the group's identity
+  llvm::StringMap<StringAttr> symbols; // by the kernel's code
 };
 
-}  // namespace
-}  // namespace burin
+} // namespace
+} // namespace burin

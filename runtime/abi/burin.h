@@ -3,7 +3,8 @@
  * Use:   #include "gpt.h"                        // generated; declares  extern const burin_model gpt_model;
  *        gpt_model.entries[0].launches[0].kernel(buffers, launch->args, 0, launch->cells, scratch);
  *
- * Everything here is read-only data with static lifetime. Nothing in it owns, allocates or throws. Valid as C99 and C++. */
+ * Everything here is read-only data with static lifetime. Nothing in it owns, allocates or throws. Valid as C99 and
+ * C++. */
 #ifndef BURIN_ABI_H
 #define BURIN_ABI_H
 
@@ -35,10 +36,10 @@ enum burin_layout { BURIN_ROW_MAJOR = 0 };
 
 /* How a parameter starts. Draws are made by the runtime from one seed. */
 enum burin_init_kind {
-  BURIN_INIT_CONSTANT = 0,        /* every element is `mean` */
-  BURIN_INIT_NORMAL = 1,          /* N(mean, std^2) */
+  BURIN_INIT_CONSTANT = 0,         /* every element is `mean` */
+  BURIN_INIT_NORMAL = 1,           /* N(mean, std^2) */
   BURIN_INIT_TRUNCATED_NORMAL = 2, /* N(mean, std^2), redrawn outside mean +- cut * std */
-  BURIN_INIT_UNIFORM = 3          /* uniform in [mean - std, mean + std] */
+  BURIN_INIT_UNIFORM = 3           /* uniform in [mean - std, mean + std] */
 };
 
 /* Computes the cells [first, last) of one launch.

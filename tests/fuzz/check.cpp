@@ -18,7 +18,8 @@ using namespace burin::test;
 
 namespace {
 
-// Every op's result is off by up to this share in the runs that measure how much rounding matters: several times the rounding of f32.
+// Every op's result is off by up to this share in the runs that measure how much rounding matters: several times the
+// rounding of f32.
 constexpr double noise = 0x1p-20;
 constexpr int noisyRuns = 6, moreNoisyRuns = 40;
 // What is left of the error of f32 where nothing amplifies it.
@@ -67,7 +68,8 @@ std::vector<Values> drawArguments(mlir::func::FuncOp function, uint64_t seed) {
     else if (slot.name == "accumulate")
       arguments.push_back(Values::scalar(static_cast<double>(random.integer(0, 2))));
     else
-      arguments.push_back(drawArgument(random, slot.name, slot.shape, slot.integers, bounds ? bounds[0] : -2, bounds ? bounds[1] : 3));
+      arguments.push_back(
+          drawArgument(random, slot.name, slot.shape, slot.integers, bounds ? bounds[0] : -2, bounds ? bounds[1] : 3));
   }
   return arguments;
 }
@@ -191,7 +193,8 @@ struct Truth::State {
   Results run(double size, uint64_t seed) const {
     std::vector<Values> all = arguments;
     Random random(test.seed + seed);
-    for (mlir::BlockArgument factor : mlir::func::FuncOp(*noisy).getBody().front().getArguments().drop_front(arguments.size())) {
+    for (mlir::BlockArgument factor :
+         mlir::func::FuncOp(*noisy).getBody().front().getArguments().drop_front(arguments.size())) {
       Values values(mlir::cast<mlir::RankedTensorType>(factor.getType()).getShape().vec(), 1);
       for (double &value : values.data)
         value = size == 0 ? 1 : 1 + size * random.uniform(-1, 1);
@@ -200,12 +203,14 @@ struct Truth::State {
     return evaluate(*noisy, all);
   }
 
-  // Whether f32 can follow: no NaN, nothing near its largest or smallest numbers, finite results. A mask's -inf is fine on the way.
+  // Whether f32 can follow: no NaN, nothing near its largest or smallest numbers, finite results. A mask's -inf is fine
+  // on the way.
   bool inRange(const Results &all) const {
     for (size_t i = 0; i < all.size(); ++i)
       for (double x : all[i].data) {
         const double size = std::abs(x);
-        if (std::isnan(x) || (i < slots.size() && std::isinf(x)) || (std::isfinite(x) && size > 1e25) || (x != 0 && size < 1e-30))
+        if (std::isnan(x) || (i < slots.size() && std::isinf(x)) || (std::isfinite(x) && size > 1e25) ||
+            (x != 0 && size < 1e-30))
           return false;
       }
     return true;
@@ -241,7 +246,9 @@ struct Truth::State {
     }
     if (!test.differentiate)
       return;
-    const size_t loss = static_cast<size_t>(llvm::find_if(slots, [](const Slot &slot) { return slot.name == "loss" && slot.role == "output"; }) - slots.begin());
+    const size_t loss = static_cast<size_t>(
+        llvm::find_if(slots, [](const Slot &slot) { return slot.name == "loss" && slot.role == "output"; }) -
+        slots.begin());
     const double scale = named.at("input loss_scale")[0], accumulate = named.at("input accumulate")[0];
     std::map<std::string, Values> direction;
     Random random(test.seed ^ hashOf("direction"));
@@ -281,8 +288,8 @@ struct Truth::State {
     // Differences that do not even agree with each other straddle a kink.
     conclusive = agree(rises[0], rises[1]) && agree(rises[1], rises[2]);
     if (conclusive)
-      contradiction = "the derived gradients rise by " + std::to_string(derived) + " in a random direction, the loss by " +
-                      std::to_string(rises[1]);
+      contradiction = "the derived gradients rise by " + std::to_string(derived) +
+                      " in a random direction, the loss by " + std::to_string(rises[1]);
   }
 
   std::string judge(const std::vector<Values> &results) {
@@ -297,7 +304,8 @@ struct Truth::State {
         seen = difference(results[i], expected[i], tolerance(i));
       }
       if (seen.error > tolerance(i))
-        text += "  " + (slots[i].role == "gradient" ? "gradient of " + slots[i].name : slots[i].name) + ": " + seen.text + "\n";
+        text += "  " + (slots[i].role == "gradient" ? "gradient of " + slots[i].name : slots[i].name) + ": " +
+                seen.text + "\n";
     }
     return text;
   }
@@ -335,8 +343,8 @@ bool sameBits(const Results &a, const Results &b) {
 
 } // namespace
 
-std::vector<Finding> check(const std::vector<const Case *> &cases, const std::vector<const Truth *> &truths, const Compilation &compilation,
-                           Counts &counts) {
+std::vector<Finding> check(const std::vector<const Case *> &cases, const std::vector<const Truth *> &truths,
+                           const Compilation &compilation, Counts &counts) {
   mlir::OwningOpRef<mlir::ModuleOp> module = emptyModule(compilation.cpu);
   for (size_t i = 0; i < cases.size(); ++i)
     import(*module, *cases[i], "graph" + std::to_string(i), cases[i]->differentiate);

@@ -1,8 +1,8 @@
 // What a graph should compute, how exactly it can be known, and whether the compiled graph computes it.
 //
-// The truth is double precision and owes nothing to what is tested: the loss is that of the graph as declared, before any pass has run;
-// the gradients are those of the graph differentiated with every optional pass left out, and they are held against differences of the
-// loss first.
+// The truth is double precision and owes nothing to what is tested: the loss is that of the graph as declared, before
+// any pass has run; the gradients are those of the graph differentiated with every optional pass left out, and they are
+// held against differences of the loss first.
 #pragma once
 
 #include <functional>
@@ -76,7 +76,7 @@ struct Compilation {
 std::string describe(const Compilation &compilation);
 
 // Compiles all cases into one object and runs each. Throws std::runtime_error where the compiler gives up.
-std::vector<Finding> check(const std::vector<const Case *> &cases, const std::vector<const Truth *> &truths, const Compilation &compilation,
-                           Counts &counts);
+std::vector<Finding> check(const std::vector<const Case *> &cases, const std::vector<const Truth *> &truths,
+                           const Compilation &compilation, Counts &counts);
 
 } // namespace burin::fuzz

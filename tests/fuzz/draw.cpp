@@ -37,11 +37,13 @@ public:
   }
 
 private:
-  // ---- chance -----------------------------------------------------------------------------------------------------------------
+  // ---- chance
 
   int64_t below(int64_t n) { return random.integer(0, n); }
   bool oneIn(int64_t n) { return below(n) == 0; }
-  template <typename List> auto pick(const List &list) { return *std::next(std::begin(list), below(static_cast<int64_t>(std::size(list)))); }
+  template <typename List> auto pick(const List &list) {
+    return *std::next(std::begin(list), below(static_cast<int64_t>(std::size(list))));
+  }
   int64_t size() { return options.odd_sizes ? pick(oddSizes) : pick(smallSizes); }
 
   // `rank` sizes with a bearable product.
@@ -56,7 +58,7 @@ private:
     return shape;
   }
 
-  // ---- leaves and values ------------------------------------------------------------------------------------------------------
+  // ---- leaves and values
 
   Text name(const char *stem) {
     Text text(stem);
@@ -91,7 +93,8 @@ private:
     for (Tensor each : reals)
       if (least <= each.shape().rank() && each.shape().rank() <= most)
         fitting.push_back(each);
-    return fitting.empty() ? leaf(shape(static_cast<int>(least + below(std::min(most, 4) - least + 1)))) : recent(fitting);
+    return fitting.empty() ? leaf(shape(static_cast<int>(least + below(std::min(most, 4) - least + 1))))
+                           : recent(fitting);
   }
 
   // A shape that broadcasts to `to`: leading dimensions gone, others 1.
@@ -142,7 +145,7 @@ private:
     }
   }
 
-  // ---- moves ------------------------------------------------------------------------------------------------------------------
+  // ---- moves
 
   void start() {
     learnedFirst();
@@ -280,7 +283,8 @@ private:
     if (dims.rank() == 0)
       dims.append(below(rank));
     const bool keep = oneIn(2);
-    const Tensor reduced = oneIn(3) ? reduce_max(x, {.dims = dims, .keep_dims = keep}) : reduce_sum(x, {.dims = dims, .keep_dims = keep});
+    const Tensor reduced =
+        oneIn(3) ? reduce_max(x, {.dims = dims, .keep_dims = keep}) : reduce_sum(x, {.dims = dims, .keep_dims = keep});
     push(reduced);
     // Back to where it came from, as norms do.
     if (keep && oneIn(2))
@@ -341,7 +345,7 @@ private:
     case 1: // both batched, x with itself
       if (s.size() / s.back() * s.back(1) <= mostElements)
         return push(oneIn(2) || s.size() / s.back(1) * s.back() > mostElements ? matmul(x, x, {.transpose_b = true})
-                                                                                : matmul(x, x, {.transpose_a = true}));
+                                                                               : matmul(x, x, {.transpose_a = true}));
       [[fallthrough]];
     case 2: { // both batched, with another
       Shape other = s;
@@ -450,7 +454,8 @@ private:
     const Shape wide = q.shape();
     Shape keys = wide;
     keys[wide.rank() - 2] = oneIn(2) ? wide.back(1) : size();
-    while (keys.back(1) > 1 && (keys.size() > mostElements || wide.size() / wide.back() * keys.back(1) > 2 * mostElements))
+    while (keys.back(1) > 1 &&
+           (keys.size() > mostElements || wide.size() / wide.back() * keys.back(1) > 2 * mostElements))
       keys[wide.rank() - 2] /= 2;
     Tensor k = keys == wide && oneIn(2) ? q : leaf(keys), v = oneIn(4) ? k : leaf(keys);
     q = heads(q), k = heads(k), v = heads(v);
@@ -552,7 +557,7 @@ private:
     }
   }
 
-  // ---- the loss ---------------------------------------------------------------------------------------------------------------
+  // ---- the loss
 
   // Each element counts differently, so that none can be wrong unseen.
   Tensor weighed(Tensor x) {
@@ -613,13 +618,14 @@ private:
 
 Graph drawGraph(Random &random, const DrawOptions &options) { return Drawing(random, options).run(); }
 
-test::Values drawArgument(Random &random, std::string_view name, const std::vector<int64_t> &shape, bool integers, int64_t lower,
-                          int64_t upper) {
+test::Values drawArgument(Random &random, std::string_view name, const std::vector<int64_t> &shape, bool integers,
+                          int64_t lower, int64_t upper) {
   if (name.starts_with("positions")) {
     test::Values values(shape);
     if (random.integer(0, 4) == 0)
       return test::randomIntegers(random, shape, 0, 8);
-    const int64_t first = random.integer(0, 4), length = shape.empty() ? 1 : std::max(shape.back(), shape.size() > 1 ? shape[shape.size() - 2] : 1);
+    const int64_t first = random.integer(0, 4),
+                  length = shape.empty() ? 1 : std::max(shape.back(), shape.size() > 1 ? shape[shape.size() - 2] : 1);
     for (int64_t i = 0; i < values.size(); ++i)
       values[i] = static_cast<double>(first + i % length);
     return values;
@@ -628,7 +634,8 @@ test::Values drawArgument(Random &random, std::string_view name, const std::vect
     return test::randomIntegers(random, shape, 0, 2);
   if (integers)
     return test::randomIntegers(random, shape, lower, upper);
-  return name.starts_with("positive") ? test::randomReals(random, shape, 0.5, 1.5) : test::randomReals(random, shape, -1, 1);
+  return name.starts_with("positive") ? test::randomReals(random, shape, 0.5, 1.5)
+                                      : test::randomReals(random, shape, -1, 1);
 }
 
 } // namespace burin::fuzz

@@ -1,5 +1,5 @@
-// Rebuilding and printing declared graphs: what shrinking needs of them. Shapes are inferred again by the DSL's own rules, so whatever
-// comes out is a graph that a model could have declared.
+// Rebuilding and printing declared graphs: what shrinking needs of them. Shapes are inferred again by the DSL's own
+// rules, so whatever comes out is a graph that a model could have declared.
 #pragma once
 
 #include <functional>
@@ -20,8 +20,8 @@ struct Edit {
   std::vector<std::string> dropped = {}; // outputs
 };
 
-// A copy without what no output needs; every node is placed at its line in text(). Throws ModelError where the edited graph breaks a
-// rule of the DSL.
+// A copy without what no output needs; every node is placed at its line in text(). Throws ModelError where the edited
+// graph breaks a rule of the DSL.
 Graph rebuilt(const Graph &graph, const Edit &edit = {});
 
 // The declaration, one line a node, as C++ would have it.

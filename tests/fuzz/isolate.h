@@ -1,4 +1,5 @@
-// Runs functions in processes of their own, so that a compiler that dies, or a compiled program that does, is a finding and not the end.
+// Runs functions in processes of their own, so that a compiler that dies, or a compiled program that does, is a finding
+// and not the end.
 #pragma once
 
 #include <functional>

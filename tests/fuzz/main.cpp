@@ -1,5 +1,5 @@
-// burin-fuzz: draws random graphs, compiles them and holds what they compute against the double-precision evaluator. README.md says what
-// it covers and how a finding reads.
+// burin-fuzz: draws random graphs, compiles them and holds what they compute against the double-precision evaluator.
+// README.md says what it covers and how a finding reads.
 #include <cstdio>
 #include <iostream>
 #include <thread>
@@ -138,8 +138,8 @@ private:
     constexpr int most = 5;
     int reported = 0;
     for (const auto &[index, finding] : findings) {
-      std::cout << "\nseed " << options.seed << ", graph " << index << " (burin-fuzz --seed " << options.seed << " --only " << index
-                << (options.sizes ? " --sizes" : "") << "): " << describe(finding.fault) << "\n"
+      std::cout << "\nseed " << options.seed << ", graph " << index << " (burin-fuzz --seed " << options.seed
+                << " --only " << index << (options.sizes ? " --sizes" : "") << "): " << describe(finding.fault) << "\n"
                 << finding.text;
       if (++reported > most)
         continue;
@@ -169,16 +169,19 @@ private:
       if (fails(*test, plainer))
         compilation = plainer;
     Case smallest = *test;
-    smallest.graph = shrunk(test->graph, [&](const Graph &graph) {
-      return fails({.graph = graph, .differentiate = test->differentiate, .seed = test->seed}, compilation);
-    }, options.tries);
+    smallest.graph = shrunk(
+        test->graph,
+        [&](const Graph &graph) {
+          return fails({.graph = graph, .differentiate = test->differentiate, .seed = test->seed}, compilation);
+        },
+        options.tries);
     if (Case forward = smallest; smallest.differentiate) {
       forward.differentiate = false;
       if (fails(forward, compilation))
         smallest = forward;
     }
-    std::cout << "  the smallest graph found, " << (smallest.differentiate ? "with" : "without") << " gradients, " << describe(compilation)
-              << ":\n"
+    std::cout << "  the smallest graph found, " << (smallest.differentiate ? "with" : "without") << " gradients, "
+              << describe(compilation) << ":\n"
               << text(smallest.graph);
     if (const std::optional<Finding> last = isolated(smallest, compilation))
       std::cout << last->text;
@@ -192,8 +195,9 @@ private:
 
   // Every op and every fusion has been met, and so have the shapes of graphs that matter.
   bool isComplete() const {
-    std::vector<std::string> wanted = {"values with several readers", "ties", "fused attention", "fused swiglu", "fused linear_cross_entropy",
-                                       "fused recompute"};
+    std::vector<std::string> wanted = {
+        "values with several readers", "ties",           "fused attention", "fused swiglu",
+        "fused linear_cross_entropy",  "fused recompute"};
     for (std::string_view op : mnemonics())
       wanted.push_back("op " + std::string(op));
     bool complete = true;
@@ -217,13 +221,22 @@ private:
 
 int main(int argc, char **argv) {
   burin::fuzz::Options options;
-  CLI::App app("Compiles random graphs and compares what they compute with the double-precision evaluator.", "burin-fuzz");
-  app.add_option("--count", options.count, "how many graphs")->capture_default_str()->check(CLI::Range(int64_t(1), int64_t(1000000)));
+  CLI::App app("Compiles random graphs and compares what they compute with the double-precision evaluator.",
+               "burin-fuzz");
+  app.add_option("--count", options.count, "how many graphs")
+      ->capture_default_str()
+      ->check(CLI::Range(int64_t(1), int64_t(1000000)));
   app.add_option("--seed", options.seed, "which graphs: the same seed draws the same ones")->capture_default_str();
-  app.add_flag("--sizes", options.sizes, "sizes around the widths of vectors and blocks: 1, 2, 3, 5, 7, 13, 17, 31, 33, 65, 129");
-  app.add_option("--only", options.only, "just the graph of this index")->check(CLI::Range(int64_t(0), int64_t(1000000)));
-  app.add_option("--jobs", options.jobs, "so many processes at a time")->capture_default_str()->check(CLI::Range(1, 1024));
-  app.add_option("--tries", options.tries, "how many smaller graphs are tried for one that fails")->capture_default_str()->check(CLI::Range(0, 100000));
+  app.add_flag("--sizes", options.sizes,
+               "sizes around the widths of vectors and blocks: 1, 2, 3, 5, 7, 13, 17, 31, 33, 65, 129");
+  app.add_option("--only", options.only, "just the graph of this index")
+      ->check(CLI::Range(int64_t(0), int64_t(1000000)));
+  app.add_option("--jobs", options.jobs, "so many processes at a time")
+      ->capture_default_str()
+      ->check(CLI::Range(1, 1024));
+  app.add_option("--tries", options.tries, "how many smaller graphs are tried for one that fails")
+      ->capture_default_str()
+      ->check(CLI::Range(0, 100000));
   app.add_flag("--complete", options.complete, "fail where an op or a fusion was never met");
   CLI11_PARSE(app, argc, argv);
   try {

@@ -1,6 +1,6 @@
-// Does the fuzzer see what it is there to see? Each test plants one bug into the compiler, by rewriting what a stage has made before the
-// next one runs, and expects that the comparison with the reference finds it. Every plant leaves IR that the stages accept: no verifier
-// helps.
+// Does the fuzzer see what it is there to see? Each test plants one bug into the compiler, by rewriting what a stage
+// has made before the next one runs, and expects that the comparison with the reference finds it. Every plant leaves IR
+// that the stages accept: no verifier helps.
 #include <iostream>
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -25,22 +25,26 @@ struct Plant {
   std::string stage; // after which it is planted
   std::function<bool(const Case &)> suits;
   std::function<int(mlir::ModuleOp)> plant; // how many places
+  bool odd_sizes = false;                   // what shows only where work is cut into blocks
 };
+
+void PrintTo(const Plant &plant, std::ostream *out) { *out << plant.name; }
 
 bool is(Operation *op, llvm::StringRef mnemonic) { return op->getName().stripDialect() == mnemonic; }
 
 std::function<bool(const Case &)> has(std::vector<std::string_view> mnemonics) {
   return [=](const Case &test) {
     return test.differentiate && llvm::all_of(mnemonics, [&](std::string_view mnemonic) {
-      return llvm::any_of(test.graph.nodes, [&](const Node &node) { return node.mnemonic == mnemonic; });
-    });
+             return llvm::any_of(test.graph.nodes, [&](const Node &node) { return node.mnemonic == mnemonic; });
+           });
   };
 }
 
 bool isAttention(const Case &test) {
   return has({"softmax", "scale", "matmul"})(test) && llvm::any_of(test.graph.nodes, [&](const Node &node) {
-    return node.mnemonic == "matmul" && test.graph.nodes[static_cast<size_t>(node.operands[0])].mnemonic == "softmax";
-  });
+           return node.mnemonic == "matmul" &&
+                  test.graph.nodes[static_cast<size_t>(node.operands[0])].mnemonic == "softmax";
+         });
 }
 
 // Applies `change` to each op of that name, and counts those that it changed.
@@ -128,7 +132,8 @@ bool dropScale(Operation *scale) {
 
 // The gradient overwrites the former one though it should be added to it.
 bool forgetFormerGradient(Operation *where) {
-  if (llvm::none_of(where->getUsers(), [](Operation *user) { return user->hasTrait<mlir::OpTrait::IsTerminator>(); }) || !isBackward(where))
+  if (llvm::none_of(where->getUsers(), [](Operation *user) { return user->hasTrait<mlir::OpTrait::IsTerminator>(); }) ||
+      !isBackward(where))
     return false;
   where->setOperand(2, where->getOperand(1));
   return true;
@@ -168,9 +173,7 @@ bool loseCell(Operation *launch) {
   return true;
 }
 
-bool overwriteInsteadOfAdding(Operation *contract) {
-  return static_cast<bool>(contract->removeAttr("accumulate"));
-}
+bool overwriteInsteadOfAdding(Operation *contract) { return static_cast<bool>(contract->removeAttr("accumulate")); }
 
 // Puts what one group makes on top of what a later group still has to read.
 int overlapActivations(mlir::ModuleOp module) {
@@ -178,7 +181,8 @@ int overlapActivations(mlir::ModuleOp module) {
   module.walk([&](mlir::func::FuncOp entry) {
     llvm::SmallVector<GroupOp> groups(entry.getOps<GroupOp>());
     auto inArena = [](GroupOp group, unsigned output) {
-      return group->getAttrOfType<mlir::DenseI64ArrayAttr>("burin.buffers")[group.getInputs().size() + output] == arenaBuffer;
+      return group->getAttrOfType<mlir::DenseI64ArrayAttr>("burin.buffers")[group.getInputs().size() + output] ==
+             arenaBuffer;
     };
     auto set = [](GroupOp group, unsigned slot, int64_t offset) {
       llvm::SmallVector<int64_t> offsets(group->getAttrOfType<mlir::DenseI64ArrayAttr>("burin.offsets").asArrayRef());
@@ -195,8 +199,8 @@ int overlapActivations(mlir::ModuleOp module) {
           for (auto [j, other] : llvm::enumerate(groups[c].getOutputs())) {
             if (!inArena(groups[c], static_cast<unsigned>(j)) || bytesOf(other.getType()) > bytesOf(value.getType()))
               continue;
-            const int64_t offset =
-                groups[a]->getAttrOfType<mlir::DenseI64ArrayAttr>("burin.offsets")[static_cast<int64_t>(groups[a].getInputs().size() + i)];
+            const int64_t offset = groups[a]->getAttrOfType<mlir::DenseI64ArrayAttr>(
+                "burin.offsets")[static_cast<int64_t>(groups[a].getInputs().size() + i)];
             set(groups[c], static_cast<unsigned>(groups[c].getInputs().size() + j), offset);
             for (mlir::OpOperand &use : other.getUses())
               set(mlir::cast<GroupOp>(use.getOwner()), use.getOperandNumber(), offset);
@@ -221,7 +225,7 @@ const std::vector<Plant> plants = {
     {"OverlappingActivations", "planned", has({"matmul"}), overlapActivations},
     {"LostCell", "tiled", has({"matmul"}), each("launch", loseCell)},
     {"WrongIdentityOfAMaximum", "tiled", has({"reduce_max"}), each("constant", wrongIdentity)},
-    {"ContractionThatOverwrites", "tiled", isAttention, each("contract", overwriteInsteadOfAdding)},
+    {"ContractionThatOverwrites", "tiled", isAttention, each("contract", overwriteInsteadOfAdding), true},
 };
 
 class Planted : public testing::TestWithParam<Plant> {};
@@ -231,7 +235,7 @@ TEST_P(Planted, IsCaught) {
   constexpr size_t wanted = 4;
   const Plant &plant = GetParam();
   Counts counts;
-  const DrawOptions options;
+  const DrawOptions options{.odd_sizes = plant.odd_sizes};
   std::vector<std::unique_ptr<Drawn>> drawn;
   std::vector<const Case *> cases;
   std::vector<const Truth *> truths;
@@ -262,7 +266,8 @@ TEST_P(Planted, IsCaught) {
   const std::vector<Finding> found = check(cases, truths, broken, counts);
   ASSERT_GT(places, 0) << "none of the graphs has a place for it";
   const auto caught = llvm::count_if(found, [](const Finding &finding) { return finding.fault == Fault::numbers; });
-  std::cout << plant.name << ": planted in " << places << " places, seen in " << caught << " of " << found.size() << " graphs\n";
+  std::cout << plant.name << ": planted in " << places << " places, seen in " << caught << " of " << found.size()
+            << " graphs\n";
   EXPECT_GT(caught, 0);
 }
 

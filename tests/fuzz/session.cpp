@@ -62,7 +62,8 @@ Compilation drawCompilation(uint64_t seed, int64_t index) {
         compilation.without.push_back(pass.name);
   for (const char *with : {"burin-fuse-linear-loss{always=true}", "burin-fuse-swiglu{recompute=true}"}) {
     const std::string_view pass = std::string_view(with).substr(0, std::string_view(with).find('{'));
-    if (random.integer(0, 2) == 0 && std::find(compilation.without.begin(), compilation.without.end(), pass) == compilation.without.end())
+    if (random.integer(0, 2) == 0 &&
+        std::find(compilation.without.begin(), compilation.without.end(), pass) == compilation.without.end())
       compilation.with.push_back(with);
   }
   return compilation;
@@ -75,7 +76,9 @@ void countGraph(const Case &test, Counts &counts) {
     if (node.role == Node::Role::op)
       ++counts["op " + std::string(node.mnemonic)];
     if (read[id] > 1)
-      ++counts[node.role == Node::Role::op ? "values with several readers" : node.role == Node::Role::parameter ? "ties" : "inputs with several readers"];
+      ++counts[node.role == Node::Role::op          ? "values with several readers"
+               : node.role == Node::Role::parameter ? "ties"
+                                                    : "inputs with several readers"];
   }
   ++counts["graphs"];
   if (!test.differentiate)

@@ -1,5 +1,5 @@
-// A run of the fuzzer: which graphs it draws and how it compiles them, all from the seed and an index. What `burin-fuzz` and the test of
-// planted bugs share.
+// A run of the fuzzer: which graphs it draws and how it compiles them, all from the seed and an index. What
+// `burin-fuzz` and the test of planted bugs share.
 #pragma once
 
 #include <optional>
@@ -21,8 +21,8 @@ struct Drawn {
 std::optional<Case> drawAttempt(uint64_t seed, int64_t index, uint64_t attempt, const DrawOptions &options);
 constexpr uint64_t mostAttempts = 1000;
 
-// Graph `index`: draws until one can be judged, and counts the others by the reason. Where the reference contradicts itself, so does the
-// graph that is returned.
+// Graph `index`: draws until one can be judged, and counts the others by the reason. Where the reference contradicts
+// itself, so does the graph that is returned.
 std::unique_ptr<Drawn> drawCase(uint64_t seed, int64_t index, const DrawOptions &options, Counts &counts);
 
 // How graph `index` is compiled: the same for all of its batch.

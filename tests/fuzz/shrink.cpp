@@ -11,7 +11,8 @@ namespace {
 
 class Shrinking {
 public:
-  Shrinking(Graph graph, const std::function<bool(const Graph &)> &fails, int tries) : graph(std::move(graph)), fails(fails), left(tries) {}
+  Shrinking(Graph graph, const std::function<bool(const Graph &)> &fails, int tries)
+      : graph(std::move(graph)), fails(fails), left(tries) {}
 
   Graph run() {
     dropOutputs();
@@ -48,7 +49,8 @@ private:
   // Each op, from the last: an operand in its place, or a fresh leaf.
   bool cutOps() {
     bool any = false;
-    for (int id = static_cast<int>(graph.nodes.size()) - 1; id >= 0; id = std::min(id, static_cast<int>(graph.nodes.size())) - 1)
+    for (int id = static_cast<int>(graph.nodes.size()) - 1; id >= 0;
+         id = std::min(id, static_cast<int>(graph.nodes.size())) - 1)
       any |= cutOp(id);
     return any;
   }
@@ -65,14 +67,16 @@ private:
           }}))
         return true;
     }
-    // A scalar that is itself the sum of scalars may lose one of them, but must not become a leaf: nothing would be left.
+    // A scalar that is itself the sum of scalars may lose one of them, but must not become a leaf: nothing would be
+    // left.
     if (id == graph.findOutput("loss")->node)
       return false;
     const Text name = Text(node.dtype == Dtype::f32 ? "cut" : "keep").append(std::to_string(cuts++));
     return attempt({.substitute = [=](Graph &to, int at, const std::vector<Tensor> &) {
       if (at != id)
         return Tensor{};
-      return node.dtype == Dtype::f32 ? to.parameter(name, node.shape, constant(0), false) : to.input(name, node.shape, node.dtype);
+      return node.dtype == Dtype::f32 ? to.parameter(name, node.shape, constant(0), false)
+                                      : to.input(name, node.shape, node.dtype);
     }});
   }
 

@@ -12,8 +12,9 @@ static std::vector<OpCase> cases() {
     cases.push_back({.name = x,
                      .operands = {{.shape = {3}}, {.shape = {5, n}}},
                      .build = {},
-                     .text = "func.func @op(%done: tensor<3xf32>, %x: " + x + ") -> " + x + " {\n  %y = burin.after %done, %x : tensor<3xf32>, " + x +
-                             "\n  return %y : " + x + "\n}"});
+                     .text = "func.func @op(%done: tensor<3xf32>, %x: " + x + ") -> " + x +
+                             " {\n  %y = burin.after %done, %x : tensor<3xf32>, " + x + "\n  return %y : " + x +
+                             "\n}"});
   }
   return cases;
 }

@@ -1,4 +1,5 @@
-// Attention written from primitives, as a model would: what the fused op is tried on. Variants differ in the work on the scores.
+// Attention written from primitives, as a model would: what the fused op is tried on. Variants differ in the work on
+// the scores.
 #pragma once
 
 #include "tests/ops/elementwise.h"
@@ -8,13 +9,14 @@ namespace burin::test {
 using ScoreWork = std::function<Tensor(Tensor scores, std::vector<Tensor> &in)>;
 
 // Operands q, k, v and then those that `work` reads, from in[3] on.
-inline OpCase attentionCase(const std::string &name, const Shape &leading, int64_t queries, int64_t keys, int64_t depth, int64_t valueDepth,
-                            std::vector<OpOperand> extras, ScoreWork work) {
+inline OpCase attentionCase(const std::string &name, const Shape &leading, int64_t queries, int64_t keys, int64_t depth,
+                            int64_t valueDepth, std::vector<OpOperand> extras, ScoreWork work) {
   auto tensor = [&](int64_t rows, int64_t columns) {
     Shape shape = leading;
     return OpOperand{.shape = shape.append(rows).append(columns)};
   };
-  OpCase test{.name = name + " " + shapeName(Shape(leading).append(queries).append(keys)) + " depth " + std::to_string(depth),
+  OpCase test{.name = name + " " + shapeName(Shape(leading).append(queries).append(keys)) + " depth " +
+                      std::to_string(depth),
               .operands = {tensor(queries, depth), tensor(keys, depth), tensor(keys, valueDepth)},
               .build = [=](std::vector<Tensor> &in) {
                 return matmul(softmax(work(matmul(in[0], in[1], {.transpose_b = true}), in)), in[2]);
@@ -37,15 +39,18 @@ inline OpOperand given(const Shape &shape, double lower, double upper) {
   return {.shape = shape, .lower = lower, .upper = upper, .differentiated = false};
 }
 
-inline Tensor scaled(Tensor scores, std::vector<Tensor> &in) { return scale(scores, 1 / std::sqrt(static_cast<double>(in[0].shape().back()))); }
+inline Tensor scaled(Tensor scores, std::vector<Tensor> &in) {
+  return scale(scores, 1 / std::sqrt(static_cast<double>(in[0].shape().back())));
+}
 
 inline OpCase plainAttention(const Shape &leading, int64_t queries, int64_t keys, int64_t depth, int64_t valueDepth) {
   return attentionCase("plain", leading, queries, keys, depth, valueDepth, {}, scaled);
 }
 
 inline OpCase causalAttention(const Shape &leading, int64_t length, int64_t depth) {
-  return attentionCase("causal", leading, length, length, depth, depth, {positions({length, 1}), positions({1, length})},
-                       [](Tensor scores, std::vector<Tensor> &in) { return mask(scaled(scores, in), greater_equal(in[3], in[4])); });
+  return attentionCase(
+      "causal", leading, length, length, depth, depth, {positions({length, 1}), positions({1, length})},
+      [](Tensor scores, std::vector<Tensor> &in) { return mask(scaled(scores, in), greater_equal(in[3], in[4])); });
 }
 
 // Variants that the house's own models do not use. All are element-wise work on the scores, so all must be fused.
@@ -57,8 +62,9 @@ inline std::vector<OpCase> attentionVariants(int64_t length, int64_t depth) {
   };
   std::vector<OpCase> cases = {
       // Positions in any order: some rows see nothing.
-      make("unordered", {drawn({length, 1}, {.lower = 0, .upper = double(length), .dtype = Dtype::i32}),
-                         drawn({1, length}, {.lower = 0, .upper = double(length), .dtype = Dtype::i32})},
+      make("unordered",
+           {drawn({length, 1}, {.lower = 0, .upper = double(length), .dtype = Dtype::i32}),
+            drawn({1, length}, {.lower = 0, .upper = double(length), .dtype = Dtype::i32})},
            [](Tensor s, std::vector<Tensor> &in) { return mask(scaled(s, in), greater_equal(in[3], in[4])); }),
       make("window", {query, key, {.shape = {}, .dtype = Dtype::i32, .values = {5}}},
            [](Tensor s, std::vector<Tensor> &in) {
@@ -75,13 +81,18 @@ inline std::vector<OpCase> attentionVariants(int64_t length, int64_t depth) {
            }),
       make("mask given", {drawn({2, 1, length, length}, {.lower = 0, .upper = 2, .dtype = Dtype::i32})},
            [](Tensor s, std::vector<Tensor> &in) { return mask(scaled(s, in), in[3]); }),
-      make("bias given", {given({3, length, length}, -2, 2)}, [](Tensor s, std::vector<Tensor> &in) { return add(scaled(s, in), in[3]); }),
+      make("bias given", {given({3, length, length}, -2, 2)},
+           [](Tensor s, std::vector<Tensor> &in) { return add(scaled(s, in), in[3]); }),
       make("gated scores", {}, [](Tensor s, std::vector<Tensor> &in) { return mul(sigmoid(scaled(s, in)), s); }),
   };
   // Heads split off a wide tensor, q and k normed: operands of any strides, and work outside.
   cases.push_back({.name = "normed heads of a wide tensor, length " + std::to_string(length),
-                   .operands = {{.shape = {2, length, 3 * depth}}, {.shape = {2, length, 3 * depth}}, {.shape = {2, length, 3 * depth}},
-                                {.shape = {depth}}, query, key},
+                   .operands = {{.shape = {2, length, 3 * depth}},
+                                {.shape = {2, length, 3 * depth}},
+                                {.shape = {2, length, 3 * depth}},
+                                {.shape = {depth}},
+                                query,
+                                key},
                    .build = [=](std::vector<Tensor> &in) {
                      auto heads = [&](Tensor x) { return transpose(reshape(x, {2, length, 3, depth}), {0, 2, 1, 3}); };
                      const Tensor q = rms_norm(heads(in[0]), in[3]), k = past(rms_norm(heads(in[1]), in[3]));

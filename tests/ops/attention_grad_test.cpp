@@ -6,7 +6,8 @@
 namespace burin::test {
 
 static Results reference(const Call &call) {
-  const Values &q = call.in(0), &k = call.in(1), &v = call.in(2), &out = call.in(3), &maximum = call.in(4), &rsum = call.in(5), &dout = call.in(6);
+  const Values &q = call.in(0), &k = call.in(1), &v = call.in(2), &out = call.in(3), &maximum = call.in(4),
+               &rsum = call.in(5), &dout = call.in(6);
   std::vector<Values> arguments = {matrixProduct(q, k, false, true)};
   for (size_t i = 7; i < call.size(); ++i)
     arguments.push_back(call.in(i));
@@ -28,8 +29,14 @@ static Results reference(const Call &call) {
 static std::vector<OpCase> cases() {
   // f(s, b) = s^2 + b; its derivative is 2 s.
   return {{.name = "a squared score plus a bias",
-           .operands = {{.shape = {2, 7, 5}}, {.shape = {2, 13, 5}, .lower = -1, .upper = 1}, {.shape = {2, 13, 3}}, {.shape = {2, 7, 3}},
-                        {.shape = {2, 7}, .lower = 5, .upper = 6}, {.shape = {2, 7}, .lower = 0, .upper = 1}, {.shape = {2, 7, 3}}, {.shape = {7, 13}}},
+           .operands = {{.shape = {2, 7, 5}},
+                        {.shape = {2, 13, 5}, .lower = -1, .upper = 1},
+                        {.shape = {2, 13, 3}},
+                        {.shape = {2, 7, 3}},
+                        {.shape = {2, 7}, .lower = 5, .upper = 6},
+                        {.shape = {2, 7}, .lower = 0, .upper = 1},
+                        {.shape = {2, 7, 3}},
+                        {.shape = {7, 13}}},
            .build = {},
            .text = R"(
 func.func @op(%q: tensor<2x7x5xf32>, %k: tensor<2x13x5xf32>, %v: tensor<2x13x3xf32>, %out: tensor<2x7x3xf32>, %maximum: tensor<2x7xf32>,

@@ -1,4 +1,5 @@
-// attention: found in chains of primitives by the pipeline that compiles the cases. More sizes, and fused against unfused: tests/fuse.
+// attention: found in chains of primitives by the pipeline that compiles the cases. More sizes, and fused against
+// unfused: tests/fuse.
 #include <algorithm>
 #include <cmath>
 #include <iterator>

@@ -19,8 +19,9 @@ static std::vector<OpCase> cases() {
     cases.push_back({.name = "rows " + std::to_string(n) + ", 5, 1",
                      .operands = {{.shape = {n, 3}}, {.shape = {5, 3}}, {.shape = {1, 3}}},
                      .build = {},
-                     .text = "func.func @op(%a: " + type(n) + ", %b: " + type(5) + ", %c: " + type(1) + ") -> " + type(n + 6) +
-                             " {\n  %y = burin.concat %a, %b, %c : " + type(n) + ", " + type(5) + ", " + type(1) + "\n  return %y : " + type(n + 6) + "\n}"});
+                     .text = "func.func @op(%a: " + type(n) + ", %b: " + type(5) + ", %c: " + type(1) + ") -> " +
+                             type(n + 6) + " {\n  %y = burin.concat %a, %b, %c : " + type(n) + ", " + type(5) + ", " +
+                             type(1) + "\n  return %y : " + type(n + 6) + "\n}"});
   }
   return cases;
 }

@@ -14,8 +14,7 @@ OpOperand drawn(const Shape &shape, const Draw &draw) {
   return {.shape = shape, .dtype = draw.dtype, .lower = draw.lower, .upper = draw.upper};
 }
 
-std::vector<OpCase> unaryCases(const std::function<Tensor(Tensor)> &op, const Draw &x,
-                                      bool differentiable) {
+std::vector<OpCase> unaryCases(const std::function<Tensor(Tensor)> &op, const Draw &x, bool differentiable) {
   std::vector<Shape> shapes = {{}, {31}, {2, 3, 5, 7}};
   for (int64_t n : oddSizes)
     shapes.push_back({3, n});
@@ -28,8 +27,8 @@ std::vector<OpCase> unaryCases(const std::function<Tensor(Tensor)> &op, const Dr
   return cases;
 }
 
-std::vector<OpCase> binaryCases(const std::function<Tensor(Tensor, Tensor)> &op, const Draw &x,
-                                       const Draw &y, bool differentiable) {
+std::vector<OpCase> binaryCases(const std::function<Tensor(Tensor, Tensor)> &op, const Draw &x, const Draw &y,
+                                bool differentiable) {
   std::vector<std::pair<Shape, Shape>> shapes = {
       {{}, {}},           {{31}, {31}}, {{2, 3, 1, 5}, {3, 7, 1}}, {{2, 3, 5, 7}, {2, 1, 5, 1}},
       {{17, 1}, {1, 13}}, {{}, {3, 17}}};

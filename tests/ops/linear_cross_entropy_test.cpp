@@ -34,15 +34,17 @@ static std::vector<OpCase> cases() {
     const std::string x = "tensor<" + std::to_string(rows) + "x" + std::to_string(depth) + "xf32>",
                       w = "tensor<" + std::to_string(classes) + "x" + std::to_string(depth) + "xf32>",
                       targets = "tensor<" + std::to_string(rows) + "xi32>";
-    cases.push_back({.name = x + " to " + std::to_string(classes) + " classes in " + std::to_string(chunks),
-                     .operands = {{.shape = {rows, depth}},
-                                  {.shape = {classes, depth}},
-                                  {.shape = {rows}, .dtype = Dtype::i32, .lower = -1, .upper = static_cast<double>(classes)}},
-                     .build = {},
-                     .text = "func.func @op(%x: " + x + ", %w: " + w + ", %t: " + targets + ") -> (tensor<f32>, " + x + ", " + w + ") {\n" +
-                             "  %loss, %dx, %dw = burin.linear_cross_entropy %x, %w, %t chunks " + std::to_string(chunks) + " : " + x + ", " + w + ", " +
-                             targets + "\n  return %loss, %dx, %dw : tensor<f32>, " + x + ", " + w + "\n}",
-                     .tolerance = 5e-6});
+    cases.push_back(
+        {.name = x + " to " + std::to_string(classes) + " classes in " + std::to_string(chunks),
+         .operands = {{.shape = {rows, depth}},
+                      {.shape = {classes, depth}},
+                      {.shape = {rows}, .dtype = Dtype::i32, .lower = -1, .upper = static_cast<double>(classes)}},
+         .build = {},
+         .text = "func.func @op(%x: " + x + ", %w: " + w + ", %t: " + targets + ") -> (tensor<f32>, " + x + ", " + w +
+                 ") {\n" + "  %loss, %dx, %dw = burin.linear_cross_entropy %x, %w, %t chunks " +
+                 std::to_string(chunks) + " : " + x + ", " + w + ", " + targets +
+                 "\n  return %loss, %dx, %dw : tensor<f32>, " + x + ", " + w + "\n}",
+         .tolerance = 5e-6});
   };
   for (int64_t n : oddSizes) {
     add(n, 5, 13, std::min<int64_t>(n, 4));

@@ -6,7 +6,8 @@
 namespace burin::test {
 
 static Results reference(const Call &call) {
-  const Values gate = matrixProduct(call.in(0), call.in(1), false, true), up = matrixProduct(call.in(0), call.in(2), false, true);
+  const Values gate = matrixProduct(call.in(0), call.in(1), false, true),
+               up = matrixProduct(call.in(0), call.in(2), false, true);
   return {elementwise(gate, up, [](double g, double u) { return g / (1 + std::exp(-g)) * u; }), gate, up};
 }
 
@@ -16,7 +17,8 @@ static std::vector<OpCase> cases() {
     cases.push_back({.name = shapeName(x) + " hidden " + std::to_string(hidden),
                      .operands = {{.shape = x}, {.shape = {hidden, x.back()}}, {.shape = {hidden, x.back()}}},
                      .build = [](auto &in) {
-                       return mul(silu(matmul(in[0], in[1], {.transpose_b = true})), matmul(in[0], in[2], {.transpose_b = true}));
+                       return mul(silu(matmul(in[0], in[1], {.transpose_b = true})),
+                                  matmul(in[0], in[2], {.transpose_b = true}));
                      }});
   };
   for (int64_t n : oddSizes) {

@@ -39,13 +39,15 @@ TEST(RegisteredOps, HaveACost) {
     EXPECT_TRUE(op.hasInterface<Costed>()) << op.getStringRef().str();
 }
 
+// A reduction may expand where it runs over dimensions that one pass cannot join; every other op is tiled in one way
+// alone.
 TEST(RegisteredOps, HaveOneTileForm) {
   for (mlir::RegisteredOperationName op : modelOps()) {
-    const int forms = op.hasInterface<Elementwise>() + op.hasInterface<Expandable>() + op.hasInterface<Reduction>() +
-                      op.hasInterface<Contraction>() + op.hasInterface<View>() + op.hasInterface<SelfTiled>();
-    // A reduction over other dimensions than the two forms that grouping knows expands into those.
-    const bool canonicalised = op.hasInterface<Reduction>() && op.hasInterface<Expandable>();
-    EXPECT_EQ(forms - canonicalised, 1) << op.getStringRef().str();
+    const int direct = op.hasInterface<Elementwise>() + op.hasInterface<Reduction>() + op.hasInterface<Contraction>() +
+                       op.hasInterface<View>() + op.hasInterface<SelfTiled>();
+    const bool expands = op.hasInterface<Expandable>();
+    EXPECT_TRUE(direct + expands == 1 || (direct + expands == 2 && op.hasInterface<Reduction>()))
+        << op.getStringRef().str();
   }
 }
 

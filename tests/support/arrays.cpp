@@ -17,10 +17,12 @@ static std::string contents(const std::filesystem::path &file) {
   return {std::istreambuf_iterator<char>(stream), {}};
 }
 
-template <typename Element> static Values valuesOf(std::vector<int64_t> shape, std::string_view bytes, const std::string &what) {
+template <typename Element>
+static Values valuesOf(std::vector<int64_t> shape, std::string_view bytes, const std::string &what) {
   Values values(std::move(shape));
   if (bytes.size() != values.data.size() * sizeof(Element))
-    throw std::runtime_error(what + " holds " + std::to_string(bytes.size()) + " bytes for shape " + describe(values.shape));
+    throw std::runtime_error(what + " holds " + std::to_string(bytes.size()) + " bytes for shape " +
+                             describe(values.shape));
   for (size_t i = 0; i < values.data.size(); ++i) {
     Element element;
     std::memcpy(&element, bytes.data() + i * sizeof(Element), sizeof(Element));
@@ -72,8 +74,10 @@ std::map<std::string, Values> readSafetensors(const std::filesystem::path &file)
     if (entry.at("dtype") != "F32")
       throw std::runtime_error(file.string() + ": '" + name + "' is not F32");
     const auto offsets = entry.at("data_offsets").get<std::vector<uint64_t>>();
-    const std::string_view data = std::string_view(bytes).substr(8 + length).substr(offsets.at(0), offsets.at(1) - offsets.at(0));
-    tensors[name] = valuesOf<float>(entry.at("shape").get<std::vector<int64_t>>(), data, file.string() + ": '" + name + "'");
+    const std::string_view data =
+        std::string_view(bytes).substr(8 + length).substr(offsets.at(0), offsets.at(1) - offsets.at(0));
+    tensors[name] =
+        valuesOf<float>(entry.at("shape").get<std::vector<int64_t>>(), data, file.string() + ": '" + name + "'");
   }
   return tensors;
 }

@@ -1,5 +1,5 @@
-// Reads the two file formats of test data: .npy (version 1, little-endian f4, i8, C order) and .safetensors (F32). For tests; hostile files are the
-// runtime's business.
+// Reads the two file formats of test data: .npy (version 1, little-endian f4, i8, C order) and .safetensors (F32). For
+// tests; hostile files are the runtime's business.
 #pragma once
 
 #include <filesystem>

@@ -12,8 +12,8 @@
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
-#include "passes/stages.h"
 #include "passes/ir/burin.h"
+#include "passes/stages.h"
 #include "runtime/abi/burin.h"
 #include "tests/support/evaluator.h"
 

@@ -20,9 +20,12 @@ struct Case {
   TileText c() const { return {0, 5, {m, n}, {n + 3, 1}}; }
   TileText a() const {
     switch (left) {
-    case Left::rows: return {1, 3, {m, k}, {k + 2, 1}};
-    case Left::columns: return {1, 1, {m, k}, {1, m + 1}};
-    default: return {1, 0, {m, k}, {2 * k, 2}};
+    case Left::rows:
+      return {1, 3, {m, k}, {k + 2, 1}};
+    case Left::columns:
+      return {1, 1, {m, k}, {1, m + 1}};
+    default:
+      return {1, 0, {m, k}, {2 * k, 2}};
     }
   }
   TileText b() const {
@@ -46,8 +49,9 @@ protected:
       one.width = one.right == Right::narrowPanels ? GetParam().lanes : wide;
       TileText c = one.c(), a = one.a(), b = one.b();
       kernels.add(one.name(), {flatType(c.end()), flatType(a.end()), flatType(b.end())},
-                  c.define("c") + a.define("a") + b.define("b") + "burin.contract %c, %a, %b " + (one.accumulate ? "accumulate " : "") + ": " +
-                      c.type() + ", " + a.type() + ", " + b.type() + "\n");
+                  c.define("c") + a.define("a") + b.define("b") + "burin.contract %c, %a, %b " +
+                      (one.accumulate ? "accumulate " : "") + ": " + c.type() + ", " + a.type() + ", " + b.type() +
+                      "\n");
     }
     ASSERT_NO_FATAL_FAILURE(kernels.compile());
     for (const Case &one : cases)
@@ -63,7 +67,8 @@ protected:
     forEachIndex({one.k, one.n}, [&](const auto &i) {
       float value = random.next();
       right[static_cast<size_t>(i[0] * one.n + i[1])] = value;
-      std::vector<int64_t> where = one.right == Right::rows ? i : std::vector<int64_t>{i[1] / one.width, i[0], i[1] % one.width};
+      std::vector<int64_t> where =
+          one.right == Right::rows ? i : std::vector<int64_t>{i[1] / one.width, i[0], i[1] % one.width};
       b.floats()[bt.offset + linear(where, bt.strides)] = value;
     });
     if (one.right != Right::rows)
@@ -82,7 +87,8 @@ protected:
       isTile[where] = true;
       double want = one.accumulate ? before[where] : 0, size = std::abs(want);
       for (int64_t k = 0; k < one.k; ++k) {
-        double product = a.floats()[at.offset + linear({i[0], k}, at.strides)] * right[static_cast<size_t>(k * one.n + i[1])];
+        double product =
+            a.floats()[at.offset + linear({i[0], k}, at.strides)] * right[static_cast<size_t>(k * one.n + i[1])];
         want += product;
         size += std::abs(product);
       }
@@ -101,8 +107,8 @@ TEST_P(CpuContractTest, AllPairsOfRowsAndColumnsInRotatingLayouts) {
   for (size_t i = 0; i < oddSizes.size(); ++i)
     for (size_t j = 0; j < oddSizes.size(); ++j) {
       size_t turn = i * oddSizes.size() + j;
-      cases.push_back({oddSizes[i], oddSizes[j], oddSizes[(3 * i + 5 * j) % oddSizes.size()], static_cast<Left>(turn % 3),
-                       static_cast<Right>(turn / 3 % 3), turn % 2 == 1});
+      cases.push_back({oddSizes[i], oddSizes[j], oddSizes[(3 * i + 5 * j) % oddSizes.size()],
+                       static_cast<Left>(turn % 3), static_cast<Right>(turn / 3 % 3), turn % 2 == 1});
     }
   expectProducts(cases);
 }
@@ -122,7 +128,9 @@ TEST_P(CpuContractTest, ADepthBeyondTheCacheIsSlicedAndAddsUp) {
 }
 
 TEST_P(CpuContractTest, SizesThatFillWholeBlocks) {
-  expectProducts({{64, 256, 256, Left::rows, Right::panels, false}, {64, 96, 64, Left::columns, Right::rows, true}, {24, 64, 8, Left::rows, Right::rows, false}});
+  expectProducts({{64, 256, 256, Left::rows, Right::panels, false},
+                  {64, 96, 64, Left::columns, Right::rows, true},
+                  {24, 64, 8, Left::rows, Right::rows, false}});
 }
 
 INSTANTIATE_TEST_SUITE_P(, CpuContractTest, testing::ValuesIn(machines()), nameOf);

@@ -9,8 +9,6 @@
 
 #include "codegen/cpu/cpu.h"
 #include "codegen/cpu/object.h"
-#include "llvm/IR/LLVMContext.h"
-#include "llvm/Support/raw_ostream.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -21,6 +19,8 @@
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "mlir/Parser/Parser.h"
 #include "mlir/Pass/PassManager.h"
+#include "llvm/IR/LLVMContext.h"
+#include "llvm/Support/raw_ostream.h"
 
 namespace burin::test {
 
@@ -60,18 +60,23 @@ void Kernels::add(const std::string &name, const std::vector<std::string> &types
   text += "func.func @" + name + "(";
   for (size_t i = 0; i < types.size(); ++i)
     text += "%" + std::to_string(i) + ": " + types[i] + ", ";
-  text += "%first: index, %last: index, %scratch: memref<?xi8>) attributes {burin.kernel, burin.scratch = " + std::to_string(scratchBytes) +
-          " : i64} {\n%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\nscf.for %cell = %first to %last step %one {\n" + body +
-          "}\nreturn\n}\n";
+  text += "%first: index, %last: index, %scratch: memref<?xi8>) attributes {burin.kernel, burin.scratch = " +
+          std::to_string(scratchBytes) +
+          " : i64} {\n%zero = arith.constant 0 : index\n%one = arith.constant 1 : index\nscf.for %cell = %first to "
+          "%last step %one {\n" +
+          body + "}\nreturn\n}\n";
 }
 
 void Kernels::compile() {
   MLIRContext context;
-  context.loadDialect<BurinDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect, linalg::LinalgDialect, LLVM::LLVMDialect,
-                      math::MathDialect, memref::MemRefDialect, scf::SCFDialect, vector::VectorDialect>();
-  std::string target = "#burin.target<cpu = \"" + machine.cpu + "\", features = \"\", lanes = " + std::to_string(machine.lanes) +
+  context.loadDialect<BurinDialect, arith::ArithDialect, cf::ControlFlowDialect, func::FuncDialect,
+                      linalg::LinalgDialect, LLVM::LLVMDialect, math::MathDialect, memref::MemRefDialect,
+                      scf::SCFDialect, vector::VectorDialect>();
+  std::string target = "#burin.target<cpu = \"" + machine.cpu +
+                       "\", features = \"\", lanes = " + std::to_string(machine.lanes) +
                        ", registers = " + std::to_string(machine.registers) + ", l1 = 32768, l2 = 524288>";
-  OwningOpRef<ModuleOp> module = parseSourceString<ModuleOp>("module attributes {burin.target = " + target + "} {\n" + text + "}\n", &context);
+  OwningOpRef<ModuleOp> module =
+      parseSourceString<ModuleOp>("module attributes {burin.target = " + target + "} {\n" + text + "}\n", &context);
   ASSERT_TRUE(module) << text;
   PassManager passes(&context);
   buildCpuPipeline(passes);
@@ -106,7 +111,8 @@ Kernels::Function Kernels::function(const std::string &name) const {
   return function;
 }
 
-void Kernels::run(const std::string &name, const std::vector<const Buffer *> &buffers, int64_t first, int64_t last) const {
+void Kernels::run(const std::string &name, const std::vector<const Buffer *> &buffers, int64_t first,
+                  int64_t last) const {
   Function kernel = function(name);
   ASSERT_NE(kernel, nullptr);
   // Each tensor is found through another buffer number and a byte offset, in the order opposite to the arguments'.
@@ -129,7 +135,9 @@ std::string join(const std::vector<int64_t> &numbers, const char *between) {
   return text;
 }
 
-std::string flatType(int64_t elements, const std::string &element) { return "memref<" + std::to_string(elements) + "x" + element + ">"; }
+std::string flatType(int64_t elements, const std::string &element) {
+  return "memref<" + std::to_string(elements) + "x" + element + ">";
+}
 
 std::string TileText::type() const {
   std::string text = "memref<";
@@ -141,8 +149,8 @@ std::string TileText::type() const {
 std::string TileText::define(const std::string &name) const {
   std::string at = "%" + name + "_at";
   return at + " = arith.constant " + std::to_string(offset) + " : index\n%" + name + " = memref.reinterpret_cast %" +
-         std::to_string(argument) + " to offset: [" + at + "], sizes: [" + join(sizes) + "], strides: [" + join(strides) +
-         "] : " + flatType(end(), element) + " to " + type() + "\n";
+         std::to_string(argument) + " to offset: [" + at + "], sizes: [" + join(sizes) + "], strides: [" +
+         join(strides) + "] : " + flatType(end(), element) + " to " + type() + "\n";
 }
 
 int64_t TileText::end() const {

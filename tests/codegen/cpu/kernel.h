@@ -1,5 +1,5 @@
-// Compiles kernels written as tile-form text for one instruction set, loads the object into this process and calls them through the ABI, each
-// tensor in memory that ends at a page nobody may touch.
+// Compiles kernels written as tile-form text for one instruction set, loads the object into this process and calls them
+// through the ABI, each tensor in memory that ends at a page nobody may touch.
 //
 //   Kernels kernels(machine);
 //   kernels.add("scale", {"memref<8xf32>"}, "...tile form on %0, with %scratch...");
@@ -63,7 +63,8 @@ public:
   // The body sees tensors %0, %1, ..., the cell's number %cell, the constants %zero and %one, and 1 MiB of %scratch.
   void add(const std::string &name, const std::vector<std::string> &types, const std::string &body);
   void compile();
-  void run(const std::string &name, const std::vector<const Buffer *> &buffers, int64_t first = 0, int64_t last = 1) const;
+  void run(const std::string &name, const std::vector<const Buffer *> &buffers, int64_t first = 0,
+           int64_t last = 1) const;
   using Function = void (*)(void *const *buffers, const int64_t *args, int64_t first, int64_t last, void *scratch);
   Function function(const std::string &name) const;
 
@@ -89,8 +90,7 @@ std::string flatType(int64_t elements, const std::string &element = "f32");
 std::string join(const std::vector<int64_t> &numbers, const char *between = ", ");
 
 // Calls visit(index) for each index into sizes, the last one fastest.
-template <typename Visit>
-void forEachIndex(const std::vector<int64_t> &sizes, Visit visit) {
+template <typename Visit> void forEachIndex(const std::vector<int64_t> &sizes, Visit visit) {
   std::vector<int64_t> index(sizes.size(), 0);
   for (int64_t size : sizes)
     if (size == 0)

@@ -13,9 +13,9 @@ struct Function {
 };
 
 const std::vector<Function> functions = {
-    {"exp", [](double x) { return std::exp(x); }, 1.1},   {"exp2", [](double x) { return std::exp2(x); }, 1.5},
-    {"log", [](double x) { return std::log(x); }, 1.1},   {"tanh", [](double x) { return std::tanh(x); }, 2.0},
-    {"erf", [](double x) { return std::erf(x); }, 1.6},   {"sqrt", [](double x) { return std::sqrt(x); }, 0.5},
+    {"exp", [](double x) { return std::exp(x); }, 1.1},        {"exp2", [](double x) { return std::exp2(x); }, 1.5},
+    {"log", [](double x) { return std::log(x); }, 1.1},        {"tanh", [](double x) { return std::tanh(x); }, 2.0},
+    {"erf", [](double x) { return std::erf(x); }, 1.6},        {"sqrt", [](double x) { return std::sqrt(x); }, 0.5},
     {"rsqrt", [](double x) { return 1 / std::sqrt(x); }, 1.6},
 };
 
@@ -49,7 +49,8 @@ protected:
   static std::string nest(const std::string &function, int64_t elements) {
     TileText in{0, 0, {elements}, {1}}, out{1, 0, {elements}, {1}};
     return in.define("in") + out.define("out") +
-           "linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = [\"parallel\"]} ins(%in : " +
+           "linalg.generic {indexing_maps = [affine_map<(d0) -> (d0)>, affine_map<(d0) -> (d0)>], iterator_types = "
+           "[\"parallel\"]} ins(%in : " +
            in.type() + ") outs(%out : " + out.type() + ") {\n^bb0(%x: f32, %o: f32):\n%y = math." + function +
            " %x : f32\nlinalg.yield %y : f32\n}\n";
   }
@@ -88,8 +89,9 @@ TEST_P(CpuMathTest, FunctionsAreExactToTheStatedErrorOverAllFloats) {
 TEST_P(CpuMathTest, EdgesAreThoseOfTheExactFunction) {
   const float infinity = std::numeric_limits<float>::infinity(), nan = std::numeric_limits<float>::quiet_NaN();
   const float least = std::numeric_limits<float>::denorm_min(), most = std::numeric_limits<float>::max();
-  const std::vector<float> edges = {0,     -0.0f, infinity, -infinity, nan,   -nan,     least,   -least,  most,   -most,  1,      -1,
-                                    88.7f, 88.8f, -87.3f,   -103.9f,   -104.1f, 127.9f, 128.0f, -149.5f, -150.5f, 0.625f, 0.9277f, 1e-40f};
+  const std::vector<float> edges = {0,       -0.0f,  infinity, -infinity, nan,     -nan,   least,   -least,
+                                    most,    -most,  1,        -1,        88.7f,   88.8f,  -87.3f,  -103.9f,
+                                    -104.1f, 127.9f, 128.0f,   -149.5f,   -150.5f, 0.625f, 0.9277f, 1e-40f};
   Kernels kernels(GetParam());
   int64_t n = static_cast<int64_t>(edges.size());
   for (const Function &one : functions)
@@ -113,8 +115,9 @@ TEST_P(CpuMathTest, ScalarsAndVectorsAgreeBitForBit) {
   for (const Function &one : functions) {
     kernels.add(one.name, {flatType(count), flatType(count)}, nest(one.name, count));
     kernels.add(one.name + "_scalar", {flatType(count), flatType(count)},
-                "%n = arith.constant " + std::to_string(count) + " : index\nscf.for %i = %zero to %n step %one {\n%x = memref.load %0[%i] : " +
-                    flatType(count) + "\n%y = math." + one.name + " %x : f32\nmemref.store %y, %1[%i] : " + flatType(count) + "\n}\n");
+                "%n = arith.constant " + std::to_string(count) +
+                    " : index\nscf.for %i = %zero to %n step %one {\n%x = memref.load %0[%i] : " + flatType(count) +
+                    "\n%y = math." + one.name + " %x : f32\nmemref.store %y, %1[%i] : " + flatType(count) + "\n}\n");
   }
   ASSERT_NO_FATAL_FAILURE(kernels.compile());
   Buffer in(count), vector(count), scalar(count);

@@ -1,4 +1,5 @@
-// Loop nests of every kind that the tile form allows, at awkward sizes, against the nest run one element after the other in double precision.
+// Loop nests of every kind that the tile form allows, at awkward sizes, against the nest run one element after the
+// other in double precision.
 #include <functional>
 
 #include "tests/codegen/cpu/kernel.h"
@@ -18,7 +19,8 @@ struct Case {
   std::vector<Operand> inputs, outputs;
   std::string body; // reads %i0, %i1, ... and %o0, ...; ends in linalg.yield
   // in: the inputs' elements; out: results so far, to be replaced.
-  std::function<void(const std::vector<int64_t> &index, const std::vector<double> &in, std::vector<double> &out)> reference;
+  std::function<void(const std::vector<int64_t> &index, const std::vector<double> &in, std::vector<double> &out)>
+      reference;
   double tolerance = 1e-6; // relative to the sum of what was added up
   double start = 0;        // what accumulated results hold before
   bool inPlace = false;    // output 0 is input 0's memory
@@ -80,13 +82,14 @@ protected:
       std::string &list = isInput ? ins : outs, &types = isInput ? insTypes : outsTypes;
       list += (list.empty() ? "%" : ", %") + name;
       types += (types.empty() ? "" : ", ") + tiles[i].type();
-      arguments += (i ? ", %" : "%") + std::string(isInput ? "i" : "o") + std::to_string(isInput ? i : i - one.inputs.size()) + ": " + operand.element;
+      arguments += (i ? ", %" : "%") + std::string(isInput ? "i" : "o") +
+                   std::to_string(isInput ? i : i - one.inputs.size()) + ": " + operand.element;
     }
     for (size_t d = 0; d < loops; ++d)
       iterators += std::string(d ? ", " : "") + (reduced[d] ? "\"reduction\"" : "\"parallel\"");
     return text + "linalg.generic {indexing_maps = [" + maps + "], iterator_types = [" + iterators + "]}" +
-           (ins.empty() ? "" : " ins(" + ins + " : " + insTypes + ")") + " outs(" + outs + " : " + outsTypes + ") {\n^bb0(" + arguments + "):\n" + one.body +
-           "\n}\n";
+           (ins.empty() ? "" : " ins(" + ins + " : " + insTypes + ")") + " outs(" + outs + " : " + outsTypes +
+           ") {\n^bb0(" + arguments + "):\n" + one.body + "\n}\n";
   }
 
   void expectNests(const std::vector<Case> &cases) {
@@ -140,11 +143,13 @@ protected:
       for (size_t i = 0; i < tiles.size(); ++i) {
         const Operand &operand = i < one.inputs.size() ? one.inputs[i] : one.outputs[i - one.inputs.size()];
         size_t source = one.inPlace && i == one.inputs.size() ? 0 : i;
-        (i < one.inputs.size() ? in : out).push_back(values[source][static_cast<size_t>(tiles[i].offset + linear(index, operand.strides))]);
+        (i < one.inputs.size() ? in : out)
+            .push_back(values[source][static_cast<size_t>(tiles[i].offset + linear(index, operand.strides))]);
       }
       one.reference(index, in, out);
       for (size_t i = 0; i < one.outputs.size(); ++i) {
-        size_t at = static_cast<size_t>(tiles[one.inputs.size() + i].offset + linear(index, one.outputs[i].strides)), slot = one.inputs.size() + i;
+        size_t at = static_cast<size_t>(tiles[one.inputs.size() + i].offset + linear(index, one.outputs[i].strides)),
+               slot = one.inputs.size() + i;
         values[slot][at] = out[i];
         written[slot][at] = true;
       }
@@ -163,7 +168,8 @@ protected:
           ASSERT_NEAR(got, values[i][at], one.tolerance * std::max(1.0, std::abs(values[i][at])))
               << one.fullName() << ": result " << i - one.inputs.size() << ", element " << at;
         } else if (!one.inPlace) {
-          ASSERT_EQ(got, -7) << one.fullName() << " wrote outside result " << i - one.inputs.size() << ", at element " << at;
+          ASSERT_EQ(got, -7) << one.fullName() << " wrote outside result " << i - one.inputs.size() << ", at element "
+                             << at;
         }
       }
     }
@@ -184,22 +190,34 @@ using Index = const std::vector<int64_t> &;
 
 TEST_P(CpuNestsTest, ElementWiseWorkReadsRowsColumnsAndScalarsOfItsTile) {
   expectAtOddWidths([](int64_t n) {
-    return Case{"element_wise", {5, n}, {{{n + 1, 1}}, {{0, 1}}, {{2, 0}}, {{0, 0}}}, {{{n + 2, 1}}},
-                "%a = arith.mulf %i0, %i1 : f32\n%b = arith.addf %a, %i2 : f32\n%c = arith.subf %b, %i3 : f32\nlinalg.yield %c : f32",
+    return Case{"element_wise",
+                {5, n},
+                {{{n + 1, 1}}, {{0, 1}}, {{2, 0}}, {{0, 0}}},
+                {{{n + 2, 1}}},
+                "%a = arith.mulf %i0, %i1 : f32\n%b = arith.addf %a, %i2 : f32\n%c = arith.subf %b, %i3 : "
+                "f32\nlinalg.yield %c : f32",
                 [](Index, In in, Out out) { out[0] = in[0] * in[1] + in[2] - in[3]; }};
   });
 }
 
 TEST_P(CpuNestsTest, ContiguousRowsBecomeOneRun) {
   expectAtOddWidths([](int64_t n) {
-    return Case{"contiguous", {3, 7, n}, {{{7 * n, n, 1}}}, {{{7 * n, n, 1}}}, "%a = arith.addf %i0, %i0 : f32\nlinalg.yield %a : f32",
+    return Case{"contiguous",
+                {3, 7, n},
+                {{{7 * n, n, 1}}},
+                {{{7 * n, n, 1}}},
+                "%a = arith.addf %i0, %i0 : f32\nlinalg.yield %a : f32",
                 [](Index, In in, Out out) { out[0] = 2 * in[0]; }};
   });
 }
 
 TEST_P(CpuNestsTest, InPlaceWorkReadsWhatItReplaces) {
   expectAtOddWidths([](int64_t n) {
-    Case one{"in_place", {3, n}, {{{n + 3, 1}}}, {{{n + 3, 1}}}, "%a = arith.addf %i0, %i0 : f32\nlinalg.yield %a : f32",
+    Case one{"in_place",
+             {3, n},
+             {{{n + 3, 1}}},
+             {{{n + 3, 1}}},
+             "%a = arith.addf %i0, %i0 : f32\nlinalg.yield %a : f32",
              [](Index, In in, Out out) { out[0] = 2 * in[0]; }};
     one.inPlace = true;
     return one;
@@ -208,7 +226,11 @@ TEST_P(CpuNestsTest, InPlaceWorkReadsWhatItReplaces) {
 
 TEST_P(CpuNestsTest, AResultMayReadItsOldValue) {
   expectAtOddWidths([](int64_t n) {
-    Case one{"old_value", {3, n}, {{{n, 1}}}, {{{n + 1, 1}}}, "%a = arith.subf %o0, %i0 : f32\nlinalg.yield %a : f32",
+    Case one{"old_value",
+             {3, n},
+             {{{n, 1}}},
+             {{{n + 1, 1}}},
+             "%a = arith.subf %o0, %i0 : f32\nlinalg.yield %a : f32",
              [](Index, In in, Out out) { out[0] -= in[0]; }};
     one.start = 3;
     return one;
@@ -217,22 +239,32 @@ TEST_P(CpuNestsTest, AResultMayReadItsOldValue) {
 
 TEST_P(CpuNestsTest, StridesOfTwoAndMoreAreGathered) {
   expectAtOddWidths([](int64_t n) {
-    return Case{"strided", {4, n}, {{{2 * n, 2}}, {{5 * n + 1, 5}}}, {{{n, 1}}}, "%a = arith.subf %i0, %i1 : f32\nlinalg.yield %a : f32",
+    return Case{"strided",
+                {4, n},
+                {{{2 * n, 2}}, {{5 * n + 1, 5}}},
+                {{{n, 1}}},
+                "%a = arith.subf %i0, %i1 : f32\nlinalg.yield %a : f32",
                 [](Index, In in, Out out) { out[0] = in[0] - in[1]; }};
   });
 }
 
 TEST_P(CpuNestsTest, StridedResultsAreScattered) {
   expectAtOddWidths([](int64_t n) {
-    return Case{"scattered", {4, n}, {{{n, 1}}}, {{{3 * n, 3}}}, "linalg.yield %i0 : f32", [](Index, In in, Out out) { out[0] = in[0]; }};
+    return Case{"scattered", {4, n}, {{{n, 1}}}, {{{3 * n, 3}}}, "linalg.yield %i0 : f32", [](Index, In in, Out out) {
+                  out[0] = in[0];
+                }};
   });
 }
 
 TEST_P(CpuNestsTest, TilesThatLieTheOtherWayRoundAreTransposed) {
   for (int64_t m : {2, 3, 16, 19})
     expectAtOddWidths([m](int64_t n) {
-      return Case{"transposed_" + std::to_string(m), {2, m, n}, {{{m * n + 50, 1, m + 1}}, {{m, 1, 0}}}, {{{m * n, n, 1}}, {{m * n, 1, m}}},
-                  "%a = arith.mulf %i0, %i1 : f32\n%b = arith.addf %i0, %i1 : f32\nlinalg.yield %a, %b : f32, f32", [](Index, In in, Out out) {
+      return Case{"transposed_" + std::to_string(m),
+                  {2, m, n},
+                  {{{m * n + 50, 1, m + 1}}, {{m, 1, 0}}},
+                  {{{m * n, n, 1}}, {{m * n, 1, m}}},
+                  "%a = arith.mulf %i0, %i1 : f32\n%b = arith.addf %i0, %i1 : f32\nlinalg.yield %a, %b : f32, f32",
+                  [](Index, In in, Out out) {
                     out[0] = in[0] * in[1];
                     out[1] = in[0] + in[1];
                   }};
@@ -241,8 +273,12 @@ TEST_P(CpuNestsTest, TilesThatLieTheOtherWayRoundAreTransposed) {
 
 TEST_P(CpuNestsTest, SumsMaximaAndProductsOverTheLastLoop) {
   expectAtOddWidths([](int64_t n) {
-    Case one{"row_folds", {6, n}, {{{n + 1, 1}}, {{n, 1}}}, {{{1, 0}}, {{2, 0}}, {{1, 0}}},
-             "%a = arith.addf %o0, %i0 : f32\n%b = arith.maximumf %o1, %i0 : f32\n%c = math.fma %i0, %i1, %o2 : f32\nlinalg.yield %a, %b, %c : f32, "
+    Case one{"row_folds",
+             {6, n},
+             {{{n + 1, 1}}, {{n, 1}}},
+             {{{1, 0}}, {{2, 0}}, {{1, 0}}},
+             "%a = arith.addf %o0, %i0 : f32\n%b = arith.maximumf %o1, %i0 : f32\n%c = math.fma %i0, %i1, %o2 : "
+             "f32\nlinalg.yield %a, %b, %c : f32, "
              "f32, f32",
              [](Index, In in, Out out) {
                out[0] += in[0];
@@ -255,10 +291,28 @@ TEST_P(CpuNestsTest, SumsMaximaAndProductsOverTheLastLoop) {
   });
 }
 
+// Beyond a tail 0 is divided by 0; that must not reach the sum.
+TEST_P(CpuNestsTest, SumsOfQuotients) {
+  expectAtOddWidths([](int64_t n) {
+    Case one{"quotients",
+             {1, n},
+             {{{n, 1}}, {{n, 1}}},
+             {{{1, 0}}},
+             "%a = arith.divf %i0, %i1 : f32\n%b = arith.addf %o0, %a : f32\nlinalg.yield %b : f32",
+             [](Index, In in, Out out) { out[0] += in[0] / in[1]; }};
+    one.tolerance = 1e-5;
+    return one;
+  });
+}
+
 TEST_P(CpuNestsTest, AFullResultBesideASum) {
   expectAtOddWidths([](int64_t n) {
-    Case one{"exp_and_sum", {5, n}, {{{n + 1, 1}}, {{1, 0}}}, {{{n, 1}}, {{1, 0}}},
-             "%a = arith.subf %i0, %i1 : f32\n%b = math.exp %a : f32\n%c = arith.addf %o1, %b : f32\nlinalg.yield %b, %c : f32, f32",
+    Case one{"exp_and_sum",
+             {5, n},
+             {{{n + 1, 1}}, {{1, 0}}},
+             {{{n, 1}}, {{1, 0}}},
+             "%a = arith.subf %i0, %i1 : f32\n%b = math.exp %a : f32\n%c = arith.addf %o1, %b : f32\nlinalg.yield %b, "
+             "%c : f32, f32",
              [](Index, In in, Out out) {
                out[0] = std::exp(in[0] - in[1]);
                out[1] += out[0];
@@ -270,8 +324,12 @@ TEST_P(CpuNestsTest, AFullResultBesideASum) {
 
 TEST_P(CpuNestsTest, SumsDownTheRowsStayInRegisters) {
   expectAtOddWidths([](int64_t n) {
-    Case one{"column_folds", {9, n}, {{{n + 1, 1}}, {{1, 0}}}, {{{0, 1}}, {{0, 2}}},
-             "%a = math.fma %i0, %i1, %o0 : f32\n%b = arith.minimumf %o1, %i0 : f32\nlinalg.yield %a, %b : f32, f32", [](Index, In in, Out out) {
+    Case one{"column_folds",
+             {9, n},
+             {{{n + 1, 1}}, {{1, 0}}},
+             {{{0, 1}}, {{0, 2}}},
+             "%a = math.fma %i0, %i1, %o0 : f32\n%b = arith.minimumf %o1, %i0 : f32\nlinalg.yield %a, %b : f32, f32",
+             [](Index, In in, Out out) {
                out[0] += in[0] * in[1];
                out[1] = std::min(out[1], in[0]);
              }};
@@ -282,7 +340,11 @@ TEST_P(CpuNestsTest, SumsDownTheRowsStayInRegisters) {
 
 TEST_P(CpuNestsTest, RecurrencesDownTheRowsKeepTheirOrder) {
   expectAtOddWidths([](int64_t n) {
-    Case one{"recurrence", {9, n}, {{{n, 1}}}, {{{0, 1}}}, "%a = arith.mulf %o0, %i0 : f32\n%b = arith.subf %i0, %a : f32\nlinalg.yield %b : f32",
+    Case one{"recurrence",
+             {9, n},
+             {{{n, 1}}},
+             {{{0, 1}}},
+             "%a = arith.mulf %o0, %i0 : f32\n%b = arith.subf %i0, %a : f32\nlinalg.yield %b : f32",
              [](Index, In in, Out out) { out[0] = in[0] - out[0] * in[0]; }};
     one.tolerance = 1e-5;
     return one;
@@ -291,7 +353,11 @@ TEST_P(CpuNestsTest, RecurrencesDownTheRowsKeepTheirOrder) {
 
 TEST_P(CpuNestsTest, RecurrencesAlongTheLastLoopKeepTheirOrder) {
   expectAtOddWidths([](int64_t n) {
-    Case one{"row_recurrence", {3, n}, {{{n, 1}}}, {{{1, 0}}}, "%a = arith.mulf %o0, %i0 : f32\n%b = arith.subf %i0, %a : f32\nlinalg.yield %b : f32",
+    Case one{"row_recurrence",
+             {3, n},
+             {{{n, 1}}},
+             {{{1, 0}}},
+             "%a = arith.mulf %o0, %i0 : f32\n%b = arith.subf %i0, %a : f32\nlinalg.yield %b : f32",
              [](Index, In in, Out out) { out[0] = in[0] - out[0] * in[0]; }};
     one.tolerance = 1e-5;
     return one;
@@ -318,7 +384,11 @@ TEST_P(CpuNestsTest, SumsOverSeveralLoopsAndOverTheMiddleOne) {
 
 TEST_P(CpuNestsTest, OneSumOverEverything) {
   expectAtOddWidths([](int64_t n) {
-    Case one{"total", {7, n}, {{{n + 1, 1}}}, {{{0, 0}}}, "%a = arith.addf %i0, %o0 : f32\nlinalg.yield %a : f32",
+    Case one{"total",
+             {7, n},
+             {{{n + 1, 1}}},
+             {{{0, 0}}},
+             "%a = arith.addf %i0, %o0 : f32\nlinalg.yield %a : f32",
              [](Index, In in, Out out) { out[0] += in[0]; }};
     one.tolerance = 2e-5;
     one.start = 2;
@@ -328,8 +398,12 @@ TEST_P(CpuNestsTest, OneSumOverEverything) {
 
 TEST_P(CpuNestsTest, TransposedTilesAddUpToo) {
   expectAtOddWidths([](int64_t n) {
-    Case one{"transposed_sums", {18, n}, {{{1, 19}}}, {{{1, 0}}, {{0, 1}}},
-             "%a = arith.addf %o0, %i0 : f32\n%b = arith.addf %o1, %i0 : f32\nlinalg.yield %a, %b : f32, f32", [](Index, In in, Out out) {
+    Case one{"transposed_sums",
+             {18, n},
+             {{{1, 19}}},
+             {{{1, 0}}, {{0, 1}}},
+             "%a = arith.addf %o0, %i0 : f32\n%b = arith.addf %o1, %i0 : f32\nlinalg.yield %a, %b : f32, f32",
+             [](Index, In in, Out out) {
                out[0] += in[0];
                out[1] += in[0];
              }};
@@ -340,9 +414,14 @@ TEST_P(CpuNestsTest, TransposedTilesAddUpToo) {
 
 TEST_P(CpuNestsTest, IntegersCompareSelectAndCount) {
   expectAtOddWidths([](int64_t n) {
-    return Case{"integers", {4, n}, {{{n, 1}, "i32"}, {{0, 1}, "i32"}, {{n, 1}}}, {{{n, 1}}, {{1, 0}, "i32"}, {{0, 1}, "i32"}},
-                "%k = arith.constant 1 : i32\n%z = arith.constant 0.25 : f32\n%c = arith.cmpi sge, %i0, %i1 : i32\n%s = arith.select %c, %i2, %z : "
-                "f32\n%e = arith.extui %c : i1 to i32\n%a = arith.addi %o1, %e : i32\n%m = arith.maxsi %o2, %i0 : i32\nlinalg.yield %s, %a, %m : f32, i32, i32",
+    return Case{"integers",
+                {4, n},
+                {{{n, 1}, "i32"}, {{0, 1}, "i32"}, {{n, 1}}},
+                {{{n, 1}}, {{1, 0}, "i32"}, {{0, 1}, "i32"}},
+                "%k = arith.constant 1 : i32\n%z = arith.constant 0.25 : f32\n%c = arith.cmpi sge, %i0, %i1 : i32\n%s "
+                "= arith.select %c, %i2, %z : "
+                "f32\n%e = arith.extui %c : i1 to i32\n%a = arith.addi %o1, %e : i32\n%m = arith.maxsi %o2, %i0 : "
+                "i32\nlinalg.yield %s, %a, %m : f32, i32, i32",
                 [](Index, In in, Out out) {
                   out[0] = in[0] >= in[1] ? in[2] : 0.25;
                   out[1] += in[0] >= in[1];
@@ -353,8 +432,12 @@ TEST_P(CpuNestsTest, IntegersCompareSelectAndCount) {
 
 TEST_P(CpuNestsTest, DivisionOfIntegersMeetsNoPaddedLane) {
   expectAtOddWidths([](int64_t n) {
-    return Case{"division", {2, n}, {{{n, 1}, "i32"}}, {{{n, 1}, "i32"}},
-                "%k = arith.constant 1 : i32\n%a = arith.muli %i0, %i0 : i32\n%b = arith.addi %a, %k : i32\n%c = arith.constant 1000000 : i32\n%d = "
+    return Case{"division",
+                {2, n},
+                {{{n, 1}, "i32"}},
+                {{{n, 1}, "i32"}},
+                "%k = arith.constant 1 : i32\n%a = arith.muli %i0, %i0 : i32\n%b = arith.addi %a, %k : i32\n%c = "
+                "arith.constant 1000000 : i32\n%d = "
                 "arith.divsi %c, %b : i32\nlinalg.yield %d : i32",
                 [](Index, In in, Out out) { out[0] = std::floor(1e6 / (in[0] * in[0] + 1)); }};
   });
@@ -362,10 +445,16 @@ TEST_P(CpuNestsTest, DivisionOfIntegersMeetsNoPaddedLane) {
 
 TEST_P(CpuNestsTest, LoopIndicesAreNumbers) {
   expectAtOddWidths([](int64_t n) {
-    return Case{"indices", {2, 3, n}, {}, {{{3 * n, n, 1}}},
-                "%a = linalg.index 0 : index\n%b = linalg.index 1 : index\n%c = linalg.index 2 : index\n%k = arith.constant 10 : index\n%d = "
-                "arith.muli %b, %k : index\n%e = arith.addi %d, %c : index\n%f = arith.index_cast %e : index to i32\n%g = arith.sitofp %f : i32 to "
-                "f32\n%h = arith.index_cast %a : index to i32\n%i = arith.sitofp %h : i32 to f32\n%j = arith.addf %g, %i : f32\nlinalg.yield %j : f32",
+    return Case{"indices",
+                {2, 3, n},
+                {},
+                {{{3 * n, n, 1}}},
+                "%a = linalg.index 0 : index\n%b = linalg.index 1 : index\n%c = linalg.index 2 : index\n%k = "
+                "arith.constant 10 : index\n%d = "
+                "arith.muli %b, %k : index\n%e = arith.addi %d, %c : index\n%f = arith.index_cast %e : index to "
+                "i32\n%g = arith.sitofp %f : i32 to "
+                "f32\n%h = arith.index_cast %a : index to i32\n%i = arith.sitofp %h : i32 to f32\n%j = arith.addf %g, "
+                "%i : f32\nlinalg.yield %j : f32",
                 [](Index index, In, Out out) { out[0] = static_cast<double>(index[0] + 10 * index[1] + index[2]); }};
   });
 }
@@ -373,8 +462,12 @@ TEST_P(CpuNestsTest, LoopIndicesAreNumbers) {
 TEST_P(CpuNestsTest, NeighboursSwap) {
   std::vector<Case> cases;
   for (int64_t n : {2, 6, 16, 18, 34, 64, 130})
-    cases.push_back({"swap", {3, n}, {{{n, 1}}}, {{{n + 1, 1}}},
-                     "%a = arith.addf %i0, %i0 : f32\n%j = linalg.index 1 : index\n%k = arith.index_cast %j : index to i32\n%f = arith.sitofp %k : "
+    cases.push_back({"swap",
+                     {3, n},
+                     {{{n, 1}}},
+                     {{{n + 1, 1}}},
+                     "%a = arith.addf %i0, %i0 : f32\n%j = linalg.index 1 : index\n%k = arith.index_cast %j : index to "
+                     "i32\n%f = arith.sitofp %k : "
                      "i32 to f32\n%b = burin.swap_lanes %f : f32\nlinalg.yield %b : f32",
                      [](Index index, In, Out out) { out[0] = static_cast<double>(index[1] ^ 1); }});
   expectNests(cases);
@@ -382,22 +475,43 @@ TEST_P(CpuNestsTest, NeighboursSwap) {
 
 TEST_P(CpuNestsTest, TablesAreComputedInDoublePrecision) {
   expectAtOddWidths([](int64_t n) {
-    return Case{"table", {3, n}, {{{1, 0}, "i32"}}, {{{n, 1}}},
-                "%j = linalg.index 1 : index\n%i = arith.index_cast %j : index to i32\n%d = arith.sitofp %i : i32 to f64\n%p = arith.sitofp %i0 : i32 to "
-                "f64\n%s = arith.constant 1000.25 : f64\n%m = arith.mulf %p, %s : f64\n%a = arith.addf %m, %d : f64\n%c = math.cos %a : f64\n%e = "
-                "math.sin %d : f64\n%t = arith.mulf %c, %e : f64\n%f = arith.truncf %t : f64 to f32\nlinalg.yield %f : f32",
-                [](Index index, In in, Out out) {
-                  out[0] = std::cos(in[0] * 1000.25 + static_cast<double>(index[1])) * std::sin(static_cast<double>(index[1]));
-                },
-                1e-7};
+    return Case{
+        "table",
+        {3, n},
+        {{{1, 0}, "i32"}},
+        {{{n, 1}}},
+        "%j = linalg.index 1 : index\n%i = arith.index_cast %j : index to i32\n%d = arith.sitofp %i : i32 to f64\n%p = "
+        "arith.sitofp %i0 : i32 to "
+        "f64\n%s = arith.constant 1000.25 : f64\n%m = arith.mulf %p, %s : f64\n%a = arith.addf %m, %d : f64\n%c = "
+        "math.cos %a : f64\n%e = "
+        "math.sin %d : f64\n%t = arith.mulf %c, %e : f64\n%f = arith.truncf %t : f64 to f32\nlinalg.yield %f : f32",
+        [](Index index, In in, Out out) {
+          out[0] = std::cos(in[0] * 1000.25 + static_cast<double>(index[1])) * std::sin(static_cast<double>(index[1]));
+        },
+        1e-7};
   });
 }
 
 TEST_P(CpuNestsTest, NestsWithoutLoopsAndOfOneTurn) {
-  Case scalar{"scalar", {}, {{{}}}, {{{}}}, "%a = arith.addf %i0, %o0 : f32\nlinalg.yield %a : f32", [](Index, In in, Out out) { out[0] += in[0]; }};
-  Case unit{"unit", {1, 1}, {{{9, 4}}}, {{{3, 0}}}, "%a = arith.addf %i0, %o0 : f32\nlinalg.yield %a : f32", [](Index, In in, Out out) { out[0] += in[0]; }};
-  Case column{"column", {37, 1}, {{{3, 1}}}, {{{1, 1}}}, "linalg.yield %i0 : f32", [](Index, In in, Out out) { out[0] = in[0]; }};
-  Case fill{"fill", {65}, {}, {{{1}}}, "%a = arith.constant 1.5 : f32\nlinalg.yield %a : f32", [](Index, In, Out out) { out[0] = 1.5; }};
+  Case scalar{
+      "scalar", {}, {{{}}}, {{{}}}, "%a = arith.addf %i0, %o0 : f32\nlinalg.yield %a : f32", [](Index, In in, Out out) {
+        out[0] += in[0];
+      }};
+  Case unit{"unit",
+            {1, 1},
+            {{{9, 4}}},
+            {{{3, 0}}},
+            "%a = arith.addf %i0, %o0 : f32\nlinalg.yield %a : f32",
+            [](Index, In in, Out out) { out[0] += in[0]; }};
+  Case column{"column",
+              {37, 1},
+              {{{3, 1}}},
+              {{{1, 1}}},
+              "linalg.yield %i0 : f32",
+              [](Index, In in, Out out) { out[0] = in[0]; }};
+  Case fill{"fill", {65}, {}, {{{1}}}, "%a = arith.constant 1.5 : f32\nlinalg.yield %a : f32", [](Index, In, Out out) {
+              out[0] = 1.5;
+            }};
   expectNests({scalar, unit, column, fill});
 }
 

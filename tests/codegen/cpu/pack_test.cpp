@@ -22,7 +22,8 @@ protected:
     for (const Case &one : cases) {
       TileText source = sourceOf(one), panels = panelsOf(one);
       kernels.add(one.name(), {flatType(source.end()), flatType(panels.end())},
-                  source.define("source") + panels.define("panels") + "burin.pack %source, %panels : " + source.type() + ", " + panels.type() + "\n");
+                  source.define("source") + panels.define("panels") + "burin.pack %source, %panels : " + source.type() +
+                      ", " + panels.type() + "\n");
     }
     ASSERT_NO_FATAL_FAILURE(kernels.compile());
     for (const Case &one : cases) {
