@@ -1,0 +1,188 @@
+// Compiles the cases of a table, each an entry of its own, to one object: `bench_cases gemm | kernels FILE`. What an
+// entry is called says what it is: SET_FORM_ROWS_OUT_IN for products, KERNEL_SIZES for the rest.
+#include "codegen/emit/object.h"
+#include "codegen/files.h"
+#include "passes/import/import.h"
+#include "tests/support/program.h"
+#include "llvm/Support/FormatVariadic.h"
+#include "llvm/Support/raw_ostream.h"
+
+using namespace burin;
+
+namespace {
+
+struct Case {
+  std::string name;
+  Graph graph;
+  bool differentiate = false;
+  std::map<std::string, Resident, std::less<>> residents = {};
+};
+
+// A name with its sizes.
+template <typename... Sizes> std::string named(const std::string &name, Sizes... sizes) {
+  return (name + ... + ("_" + std::to_string(sizes)));
+}
+
+// ---- products
+
+Graph product(Shape a, Shape b, Matmul op) {
+  Graph graph;
+  graph.output("y", matmul(graph.input("a", a, Dtype::f32), graph.input("b", b, Dtype::f32), op));
+  return graph;
+}
+
+// The three products of a layer of weights [out, in] in a training step.
+void addProducts(std::vector<Case> &cases, const std::string &set, int64_t rows, int64_t out, int64_t in) {
+  cases.push_back({named(set + "_forward", rows, out, in), product({rows, in}, {out, in}, {.transpose_b = true})});
+  cases.push_back({named(set + "_input", rows, out, in), product({rows, out}, {out, in}, {})});
+  cases.push_back({named(set + "_weight", rows, out, in), product({rows, out}, {rows, in}, {.transpose_a = true})});
+}
+
+std::vector<Case> gemm() {
+  std::vector<Case> cases;
+  for (auto [out, in] : {std::pair(256, 256), {704, 256}, {256, 704}})
+    addProducts(cases, "course", 2048, out, in);
+  for (int64_t rows : {256, 1024})
+    for (auto [out, in] : {std::pair(768, 768), {2304, 768}, {3072, 768}, {768, 3072}, {50304, 768}})
+      addProducts(cases, "gpt", rows, out, in);
+  for (int64_t size : {128, 256, 512, 1024})
+    addProducts(cases, "square", size, size, size);
+  addProducts(cases, "odd", 127, 129, 131);
+  addProducts(cases, "odd", 1000, 1000, 17);
+  return cases;
+}
+
+// ---- kernels
+
+// Differentiates a kernel's result y: with a gradient of y that is not all ones.
+void weigh(Graph &graph, Tensor y) {
+  const Tensor weighted = mul(y, graph.input("dy", y.shape(), Dtype::f32));
+  Shape all;
+  for (int i = 0; i < y.shape().rank(); ++i)
+    all.append(i);
+  graph.output("loss", reduce_sum(weighted, {.dims = all}));
+}
+
+// nn::attention between its projections, laid out as they leave it.
+Case attention(int64_t length, int64_t depth) {
+  const int64_t heads = 4, batch = 4096 / length;
+  Graph graph;
+  const Tensor positions = graph.input("positions", {length}, Dtype::i32);
+  const auto split = [&](const char *name) {
+    const Tensor projected = graph.parameter(name, {batch, length, heads * depth}, constant(0), false);
+    return transpose(reshape(projected, {batch, length, heads, depth}), {0, 2, 1, 3});
+  };
+  const Tensor q = split("q"), k = split("k"), v = split("v");
+  const Tensor scores = scale(matmul(q, k, {.transpose_b = true}), 1 / squareRoot(static_cast<double>(depth)));
+  const Tensor weights = softmax(mask(scores, nn::causal(positions, Scope("attention"))));
+  weigh(graph, reshape(transpose(matmul(weights, v), {0, 2, 1, 3}), {batch, length, heads * depth}));
+  return {named("attention", length, depth), std::move(graph), true};
+}
+
+Case rmsNorm(int64_t rows, int64_t width) {
+  Graph graph;
+  const Tensor x = graph.input("x", {rows, width}, Dtype::f32);
+  graph.output("y", rms_norm(x, graph.input("gain", {width}, Dtype::f32)));
+  return {named("norm", rows, width), std::move(graph)};
+}
+
+Case swiglu(int64_t rows, int64_t hidden, int64_t width) {
+  Graph graph;
+  const Tensor x = graph.input("x", {rows, width}, Dtype::f32);
+  graph.output("y", nn::swiglu(x, hidden, Scope("ffn")));
+  return {named("swiglu", rows, hidden, width), std::move(graph)};
+}
+
+Case linearLoss(int64_t rows, int64_t vocab, int64_t width) {
+  Graph graph;
+  const Tensor x = graph.parameter("x", {rows, width}, constant(0), false);
+  const Tensor logits = nn::linear(x, vocab, Scope("head"));
+  graph.output("loss", cross_entropy(logits, graph.input("targets", {rows}, Dtype::i32)));
+  return {named("linearloss", rows, vocab, width), std::move(graph), true};
+}
+
+Case embeddingGradient(int64_t rows, int64_t vocab, int64_t width) {
+  Graph graph;
+  const Tensor tokens = graph.input("tokens", {rows}, Dtype::i32);
+  weigh(graph, nn::embedding(tokens, vocab, width, Scope("table")));
+  return {named("embedding", rows, vocab, width), std::move(graph), true};
+}
+
+// AdamW in place, as the entry `update` of a model. `parameters` is a multiple of a row of the layout.
+Case update(int64_t parameters, int64_t stateBytes) {
+  const int64_t columns = ParameterLayout::rowElements;
+  return {named("update", parameters),
+          nn::declareUpdate({{.rows = parameters / columns, .columns = columns, .decay = true}}),
+          false,
+          {{"parameters.0", {"parameter", 0}},
+           {"gradients.0", {"gradient", 0}},
+           {"moment1.0", {"state", 0}},
+           {"moment2.0", {"state", stateBytes}}}};
+}
+
+// Those of the course's model and of the 124M one, in whole rows.
+constexpr int64_t courseParameters = 3'344'384, gptParameters = 123'587'584;
+
+std::vector<Case> kernels(int64_t parameterBytes) {
+  std::vector<Case> cases;
+  for (int64_t length : {64, 128, 256, 512, 1024, 2048})
+    for (int64_t depth : {16, 32, 64, 128})
+      cases.push_back(attention(length, depth));
+  for (auto [rows, width] : {std::pair(2048, 256), {1024, 768}, {8192, 768}})
+    cases.push_back(rmsNorm(rows, width));
+  cases.push_back(swiglu(2048, 704, 256));
+  cases.push_back(swiglu(256, 2048, 768));
+  cases.push_back(swiglu(1024, 2048, 768));
+  cases.push_back(linearLoss(2048, 256, 256));
+  cases.push_back(linearLoss(2048, 10000, 256));
+  cases.push_back(linearLoss(256, 50304, 768));
+  cases.push_back(linearLoss(1024, 50304, 768));
+  cases.push_back(embeddingGradient(2048, 256, 256));
+  cases.push_back(embeddingGradient(2048, 10000, 256));
+  cases.push_back(embeddingGradient(1024, 50304, 768));
+  cases.push_back(update(courseParameters, parameterBytes));
+  cases.push_back(update(gptParameters, parameterBytes));
+  return cases;
+}
+
+void compile(const std::vector<Case> &cases, const std::string &name, int64_t parameterBytes, const std::string &file) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = test::emptyModule("native");
+  mlir::Builder b(&test::context());
+  (*module)->setAttr("burin.model", b.getStringAttr(name));
+  (*module)->setAttr("burin.parameter_bytes", b.getI64IntegerAttr(parameterBytes));
+  (*module)->setAttr("burin.moments", b.getI64IntegerAttr(parameterBytes ? 2 : 0));
+  for (const Case &wanted : cases) {
+    ParameterLayout layout(wanted.graph);
+    EntryOptions options{.name = wanted.name, .differentiate = wanted.differentiate, .residents = wanted.residents};
+    if (!importGraph(*module, wanted.graph, layout, options))
+      throw std::runtime_error("case " + wanted.name + " cannot be imported");
+  }
+  test::lower(*module, {});
+  llvm::SmallVector<char, 0> object;
+  std::string error;
+  if (failed(emitModel(*module, object)))
+    throw std::runtime_error("no object");
+  if (!writeFile(file, {object.data(), object.size()}, error))
+    throw std::runtime_error(error);
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  const std::string table = argc == 3 ? argv[1] : "";
+  try {
+    if (table == "gemm")
+      compile(gemm(), "bench_gemm", 0, argv[2]);
+    else if (table == "kernels")
+      compile(kernels(4 * gptParameters), "bench_kernels", 4 * gptParameters, argv[2]);
+    else
+      throw std::runtime_error("usage: bench_cases gemm | kernels FILE");
+  } catch (const ModelError &problem) {
+    llvm::errs() << problem.what() << "\n";
+    return 1;
+  } catch (const std::exception &problem) {
+    llvm::errs() << "error: " << problem.what() << "\n";
+    return 1;
+  }
+  return 0;
+}
