@@ -33,6 +33,19 @@ public:
       integer = vector.clone(integer);
   }
 
+  // To the nearest bf16, ties to even, as its bits: the upper half of x's, rounded by what the lower half carries over.
+  // A NaN stays one.
+  Value bf16(Value x, Type type) {
+    Value bits = bitsOf(x), isOdd = arith::AndIOp::create(b, loc, shiftRight(bits, 16), i(1));
+    Value rounded = arith::AddIOp::create(b, loc, bits, arith::AddIOp::create(b, loc, isOdd, i(0x7fff)));
+    Value quiet = arith::OrIOp::create(b, loc, bits, i(0x400000));
+    Value upper = shiftRight(select(compare(arith::CmpFPredicate::UNO, x, x), quiet, rounded), 16);
+    Type half = b.getI16Type();
+    if (auto vector = dyn_cast<VectorType>(type))
+      half = vector.clone(half);
+    return arith::BitcastOp::create(b, loc, type, arith::TruncIOp::create(b, loc, half, upper));
+  }
+
   Value exp(Value x) {
     // Beyond these the result is 0 or infinity; a NaN compares false and stays.
     x = clamp(x, -104.0f, 89.0f);
@@ -167,8 +180,15 @@ struct ExpandMath : impl::CpuExpandMathBase<ExpandMath> {
         signalPassFailure();
       return;
     }
-    bool fused = hasFma(target);
+    bool fused = hasFma(target), roundsToBf16 = hasBf16Dot(target);
     getOperation().walk([&](Operation *op) {
+      if (auto narrowed = dyn_cast<arith::TruncFOp>(op);
+          narrowed && !roundsToBf16 && getElementTypeOrSelf(narrowed.getType()).isBF16()) {
+        OpBuilder b(op);
+        Formula f(b, op->getLoc(), narrowed.getIn().getType(), fused);
+        narrowed.replaceAllUsesWith(f.bf16(narrowed.getIn(), narrowed.getType()));
+        return op->erase();
+      }
       // A NaN wins, as it must; which zero wins of two is left open, and that halves the instructions.
       if (auto maximum = dyn_cast<arith::MaximumFOp>(op))
         return maximum.setFastmath(arith::FastMathFlags::nsz);

@@ -1,9 +1,11 @@
 // burin.contract becomes register blocks: rows x vectors of c stay in registers while the depth runs by, each row of b
 // multiplied by broadcast elements of a. A block takes three quarters of the registers; the rest hold the row of b and
-// a broadcast.
+// a broadcast. In bf16 a step takes a pair of the depth: one instruction where the CPU has it, else two multiply-adds
+// on the pair's elements widened to f32.
 #include "codegen/cpu/cpu.h"
 #include "codegen/cpu/tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -34,16 +36,18 @@ public:
     n = c.sizes[1];
     k = left.sizes[1];
     bool packed = right.sizes.size() == 3;
-    width = packed ? right.sizes[2] : n;
-    depthStride = packed ? width : right.strides[0];
-    panelStride = packed ? k * width : 0;
+    pair = left.element.isBF16() ? 2 : 1;
+    k /= pair;
+    width = packed ? right.sizes[2] / pair : n;
+    depthStride = packed ? right.sizes[2] : right.strides[0];
+    panelStride = packed ? right.strides[0] : 0;
     lanes = target.getLanes();
     if (width < lanes || n < lanes)
       lanes = llvm::bit_ceil<uint64_t>(std::min(n, width));
 
     // A slice of the depth whose panel of b fills a quarter of L2, so that it is still there for the next rows. Slices
     // after the first add to c.
-    int64_t panelBytes = maxVectors() * lanes * 4;
+    int64_t panelBytes = maxVectors() * lanes * 4; // of a pair of bf16 as of an f32
     int64_t slices = llvm::divideCeil(k * panelBytes, target.getL2() / 4);
     int64_t slice = llvm::divideCeil(k, slices);
     int64_t whole = k / slice;
@@ -63,7 +67,8 @@ private:
   ContractOp op;
   TargetAttr target;
   Tile c, left, right;
-  int64_t m = 0, n = 0, k = 0;
+  int64_t m = 0, n = 0, k = 0;              // k in steps: elements, or pairs of them in bf16
+  int64_t pair = 1;                         // elements of a and of a row of b that a step takes
   int64_t width = 0;                        // columns of a panel of b; all of them where b is not packed
   int64_t depthStride = 0, panelStride = 0; // of b
   int64_t lanes = 1;
@@ -118,8 +123,8 @@ private:
                    int64_t tail) {
     int64_t blocks = llvm::divideCeil(m, maxRows(vectors)), rows = llvm::divideCeil(m, blocks), whole = m / rows * rows;
     Value cAt = e.add(c.offset, e.add(start, column)); // columns of c have stride 1
-    Value bAt = e.add(e.add(base, column), e.mul(from, depthStride));
-    Value aAt = e.add(left.offset, e.mul(from, left.strides[1]));
+    Value bAt = e.add(e.add(base, e.mul(column, pair)), e.mul(from, depthStride));
+    Value aAt = e.add(left.offset, e.mul(from, pair * left.strides[1]));
     auto block = [&](Value row, int64_t count) {
       emitBlock(e.add(cAt, e.mul(row, c.strides[0])), e.add(aAt, e.mul(row, left.strides[0])), bAt, depth, accumulate,
                 count, vectors, tail);
@@ -144,7 +149,10 @@ private:
                                      /*isWrite=*/true, 3, true);
 
     auto step = [&](Value at, int64_t offset, SmallVector<Value> sums) {
-      Value bRow = e.add(bAt, e.mul(at, depthStride)), aColumn = e.add(aAt, e.mul(at, left.strides[1]));
+      Value bRow = e.add(bAt, e.mul(at, depthStride)), aColumn = e.add(aAt, e.mul(at, pair * left.strides[1]));
+      if (pair == 2)
+        return stepOfPairs(e.add(bRow, offset * depthStride), e.add(aColumn, offset * 2), rows, vectors,
+                           std::move(sums));
       SmallVector<Value> row;
       for (int64_t v = 0; v < vectors; ++v) // panels are padded with zeros; rows that are not packed end where c does
         row.push_back(e.load(right.flat, e.add(bRow, offset * depthStride + v * lanes), 1, lanes,
@@ -178,6 +186,50 @@ private:
           sum = arith::AddFOp::create(b, e.loc, e.load(c.flat, at, 1, lanes, active(v)), sum);
         e.store(sum, c.flat, at, 1, active(v));
       }
+  }
+
+  SmallVector<Value> stepOfPairs(Value bRow, Value aColumn, int64_t rows, int64_t vectors, SmallVector<Value> sums) {
+    const bool dot = hasBf16Dot(target) && lanes >= 4;
+    auto pairs = [&](int64_t lanes) { return VectorType::get({2 * lanes}, b.getBF16Type()); };
+    // The elements of a pair widened, first and second: a bf16 is the upper half of an f32.
+    auto widened = [&](Value bits) {
+      Type type = lanes == 1 ? Type(b.getF32Type()) : VectorType::get({lanes}, b.getF32Type());
+      Value first = arith::ShLIOp::create(b, e.loc, bits, e.splat(bits.getType(), 16));
+      Value second = arith::AndIOp::create(b, e.loc, bits, e.splat(bits.getType(), -65536));
+      return std::array<Value, 2>{arith::BitcastOp::create(b, e.loc, type, first),
+                                  arith::BitcastOp::create(b, e.loc, type, second)};
+    };
+    auto bitsOf = [&](Value vector, int64_t lanes) -> Value {
+      Value bits = vector::BitCastOp::create(b, e.loc, VectorType::get({lanes}, b.getI32Type()), vector);
+      return lanes == 1 ? Value(vector::ExtractOp::create(b, e.loc, bits, 0)) : bits;
+    };
+    SmallVector<Value> row;
+    SmallVector<std::array<Value, 2>> wideRow;
+    for (int64_t v = 0; v < vectors; ++v) {
+      row.push_back(vector::LoadOp::create(b, e.loc, pairs(lanes), right.flat, ValueRange{e.add(bRow, v * 2 * lanes)}));
+      if (!dot)
+        wideRow.push_back(widened(bitsOf(row.back(), lanes)));
+    }
+    for (int64_t r = 0; r < rows; ++r) {
+      Value two =
+          vector::LoadOp::create(b, e.loc, pairs(1), left.flat, ValueRange{e.add(aColumn, r * left.strides[0])});
+      Value factor = e.broadcast(bitsOf(two, 1), lanes);
+      if (dot) {
+        factor = vector::BitCastOp::create(b, e.loc, pairs(lanes), factor);
+        auto name = b.getStringAttr("llvm.x86.avx512bf16.dpbf16ps." + std::to_string(32 * lanes));
+        for (int64_t v = 0; v < vectors; ++v) {
+          Value &sum = sums[r * vectors + v];
+          sum = LLVM::CallIntrinsicOp::create(b, e.loc, sum.getType(), name, ValueRange{sum, factor, row[v]})
+                    .getResult(0);
+        }
+        continue;
+      }
+      std::array<Value, 2> wide = widened(factor);
+      for (int64_t v = 0; v < vectors; ++v)
+        for (int64_t s : {0, 1})
+          sums[r * vectors + v] = multiplyAdd(wide[s], wideRow[v][s], sums[r * vectors + v]);
+    }
+    return sums;
   }
 
   Value multiplyAdd(Value x, Value y, Value sum) {

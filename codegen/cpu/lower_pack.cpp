@@ -1,5 +1,6 @@
 // burin.pack becomes copies of rows where the source is contiguous along them, and transposes of squares in registers
-// where it is contiguous along the depth. Columns beyond the source are zeros.
+// where it is contiguous along the depth. Columns beyond the source are zeros. In bf16 rows are rounded and interleaved
+// two by two.
 #include "codegen/cpu/cpu.h"
 #include "codegen/cpu/tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -29,7 +30,8 @@ public:
       return failure();
     k = source.sizes[0];
     n = source.sizes[1];
-    width = panels.sizes[2];
+    pair = panels.element.isBF16() ? 2 : 1;
+    width = panels.sizes[2] / pair;
     int64_t full = n / width;
     e.loop(full, 1, {}, [&](Value panel, ValueRange) {
       emitPanel(panel, width);
@@ -47,14 +49,17 @@ private:
   TargetAttr target;
   Tile source, panels;
   int64_t k = 0, n = 0, width = 0;
+  bool transposing = false;
+  int64_t pair = 1; // rows of the source in a row of a panel
 
   // Depth goes by squares of lanes when transposing, row by row otherwise.
   void emitPanel(Value panel, int64_t columns) {
     int64_t lanes = target.getLanes();
-    bool transposing = source.strides[0] == 1 && source.strides[1] != 1 && k > 1 && columns > 1;
+    transposing = source.strides[0] == 1 && source.strides[1] != 1 && k > 1 && columns > 1;
     Value from = e.add(source.offset, e.mul(e.mul(panel, width), source.strides[1]));
-    Value to = e.add(panels.offset, e.mul(panel, k * width));
-    int64_t step = transposing ? lanes : 1, whole = k / step * step;
+    Value to = e.add(panels.offset, e.mul(panel, panels.sizes[1] * panels.sizes[2]));
+    // Where rows end up in pairs, an even number of them starts at depth * width all the same.
+    int64_t step = transposing ? std::max(lanes, pair) : pair, whole = k / step * step;
     e.loop(whole, step, {}, [&](Value depth, ValueRange) {
       emitRows(e.add(from, e.mul(depth, source.strides[0])), e.add(to, e.mul(depth, width)), step, columns);
       return SmallVector<Value>{};
@@ -70,24 +75,43 @@ private:
       int64_t written = std::min(lanes, width - column), active = std::clamp<int64_t>(columns - column, 0, lanes);
       Value zero = e.splat(VectorType::get({lanes}, source.element), 0);
       SmallVector<Value> vectors(rows, zero);
-      if (active > 0 && rows > 1) {
+      if (active > 0 && transposing) {
         SmallVector<Value> square(lanes, zero);
         for (int64_t j = 0; j < active; ++j)
           square[j] = e.load(source.flat, e.add(from, (column + j) * source.strides[1]), 1, lanes, rows);
         vectors = e.transpose(square);
       } else if (active > 0) {
-        vectors[0] = e.load(source.flat, e.add(from, column * source.strides[1]), source.strides[1], lanes, active);
-        // A repeated column comes as one scalar; lanes beyond the last column stay 0.
-        if (!isa<VectorType>(vectors[0].getType())) {
-          Value repeated = vectors[0];
-          vectors[0] = zero;
-          for (int64_t j = 0; j < active; ++j)
-            vectors[0] = vector::InsertOp::create(e.b, e.loc, repeated, vectors[0], j);
-        }
+        for (int64_t i = 0; i < rows; ++i)
+          vectors[i] = loadRow(e.add(from, i * source.strides[0]), column, active, zero);
       }
-      for (int64_t i = 0; i < rows; ++i)
-        e.store(vectors[i], panels.flat, e.add(to, i * width + column), 1, written);
+      if (pair == 1) {
+        for (int64_t i = 0; i < rows; ++i)
+          e.store(vectors[i], panels.flat, e.add(to, i * width + column), 1, written);
+        continue;
+      }
+      for (int64_t i = 0; i < rows; i += 2) {
+        auto rounded = [&](Value vector) -> Value {
+          return arith::TruncFOp::create(b, e.loc, VectorType::get({lanes}, panels.element), vector);
+        };
+        Value two =
+            vector::InterleaveOp::create(b, e.loc, rounded(vectors[i]), rounded(i + 1 < rows ? vectors[i + 1] : zero));
+        e.store(two, panels.flat, e.add(to, i * width + 2 * column), 1, 2 * written);
+      }
     }
+  }
+
+  // One row of the source: `active` columns from `column` on, zeros beyond.
+  Value loadRow(Value from, int64_t column, int64_t active, Value zero) {
+    Value row =
+        e.load(source.flat, e.add(from, column * source.strides[1]), source.strides[1], target.getLanes(), active);
+    if (isa<VectorType>(row.getType()))
+      return row;
+    // A repeated column comes as one scalar; lanes beyond the last column stay 0.
+    Value repeated = row;
+    row = zero;
+    for (int64_t j = 0; j < active; ++j)
+      row = vector::InsertOp::create(e.b, e.loc, repeated, row, j);
+    return row;
   }
 };
 

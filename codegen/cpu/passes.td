@@ -28,6 +28,9 @@ def CpuLowerContract : CpuPass<"burin-cpu-lower-contract", "::mlir::func::FuncOp
     Why here: beside the other tile words; the order among them is free.
     Example: `tests/codegen/cpu/contract.mlir`.
   }];
+  // The instruction on pairs of bf16 is an intrinsic.
+  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def CpuLowerPack : CpuPass<"burin-cpu-lower-pack", "::mlir::func::FuncOp"> {

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/TypeSwitch.h"
+#include "llvm/TargetParser/X86TargetParser.h"
 
 namespace burin::cpu {
 
@@ -86,6 +87,19 @@ TargetAttr kernelTarget(func::FuncOp function) {
 
 // Of x86, the CPUs with 8 lanes are those with AVX2 and FMA.
 bool hasFma(TargetAttr target) { return target.getLanes() >= 8; }
+
+bool hasBf16Dot(TargetAttr target) {
+  SmallVector<StringRef> features, changes;
+  StringRef cpu = target.getCpu().getValue();
+  if (llvm::X86::parseArchX86(cpu) != llvm::X86::CK_None)
+    llvm::X86::getFeaturesForCPU(cpu, features);
+  bool has = llvm::is_contained(features, "avx512bf16");
+  target.getFeatures().getValue().split(changes, ',');
+  for (StringRef change : changes)
+    if (change.drop_front(change.empty() ? 0 : 1) == "avx512bf16")
+      has = change.starts_with("+");
+  return has;
+}
 
 // ---- scalars
 

@@ -27,6 +27,9 @@ TargetAttr kernelTarget(mlir::func::FuncOp function);
 // Whether a * b + c is one instruction. LLVM would call libm's fma element by element where it is not.
 bool hasFma(TargetAttr target);
 
+// Whether pairs of bf16 are multiplied and added to f32 by one instruction (x86's AVX512_BF16).
+bool hasBf16Dot(TargetAttr target);
+
 // Emits at one place, constants folded.
 struct Emitter {
   mlir::OpBuilder &b;

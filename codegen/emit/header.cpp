@@ -18,7 +18,7 @@ std::string modelHeader(const ModelTable &model) {
   };
 
   line("/* The model '" + model.name + "' compiled for " + model.target.getCpu().getValue() +
-       ", storing f32, by Burin " + model.revision + ".");
+       (model.dtype == "f32" ? "" : ", products in " + model.dtype) + ", by Burin " + model.revision + ".");
   line(" * Link the object of the same name, and libburin_runtime to run it: see burin_runtime.h. Valid as C99 and "
        "C++. */");
   line("#ifndef BURIN_MODEL_" + upper + "_H");

@@ -232,7 +232,7 @@ llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char>
                               .set(&burin_model::abi_version, BURIN_ABI_VERSION)
                               .set(&burin_model::struct_size, sizeof(burin_model))
                               .set(&burin_model::name, model->name)
-                              .set(&burin_model::dtype, "f32")
+                              .set(&burin_model::dtype, model->dtype)
                               .set(&burin_model::cpu, model->target.getCpu().getValue())
                               .set(&burin_model::features, requiredFeatures(model->target))
                               .set(&burin_model::source_revision, model->revision)

@@ -199,6 +199,8 @@ std::optional<ModelTable> readTables(ModuleOp module) {
   model.name = read.text("burin.model");
   model.symbol = read.has("burin.symbol") ? read.text("burin.symbol") : model.name;
   model.revision = read.text("burin.revision");
+  if (auto dtype = module->getAttrOfType<StringAttr>("burin.dtype"))
+    model.dtype = dtype.str();
   model.target = read.get<TargetAttr>("burin.target", "#burin.target");
   model.vocab = read.integer("burin.vocab");
   model.moments = read.integer("burin.moments");

@@ -55,6 +55,7 @@ struct ModelTable {
   std::string name;   // the model's, also in checkpoints
   std::string symbol; // what the object and the header are named after
   std::string revision;
+  std::string dtype = "f32"; // of what products take
   TargetAttr target;
   std::vector<EntryTable> entries;
   std::vector<ParameterTable> parameters;

@@ -89,6 +89,8 @@ int compile(const Model &model, const GeneratorOptions &options) {
     if (!module)
       return 1;
     (*module)->setAttr("burin.symbol", mlir::StringAttr::get(&context, name));
+    if (options.dtype != "f32")
+      (*module)->setAttr("burin.dtype", mlir::StringAttr::get(&context, options.dtype));
 
     int number = 0;
     bool written = true;
@@ -148,8 +150,8 @@ int generatorMain(int argc, char **argv, const std::vector<Model> &models) {
   if (options.batch < 1 || options.length < 1)
     return fail("--batch and --length must be at least 1; they are " + llvm::Twine(options.batch) + " and " +
                 llvm::Twine(options.length));
-  if (options.dtype != "f32")
-    return fail("--dtype " + options.dtype + " is not supported yet: activations are stored in f32");
+  if (options.dtype != "f32" && options.dtype != "bf16")
+    return fail("--dtype takes f32 or bf16, not '" + options.dtype + "'");
   try {
     return compile(*model, options);
   } catch (const ModelError &problem) {

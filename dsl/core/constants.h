@@ -21,6 +21,18 @@ constexpr int64_t parameters(const Graph &graph) {
   return count;
 }
 
+// Those of one module: `layers.0.attn` has `layers.0.attn.q_proj.weight`.
+constexpr int64_t parameters_in(const Graph &graph, std::string_view module) {
+  int64_t count = 0;
+  for (const Node &node : graph.nodes) {
+    const std::string_view name = node.name;
+    if (node.role == Node::Role::parameter && name.starts_with(module) &&
+        (name.size() == module.size() || name[module.size()] == '.'))
+      count += node.shape.size();
+  }
+  return count;
+}
+
 constexpr int64_t parameter_bytes(const Graph &graph) { return 4 * parameters(graph); }
 constexpr int64_t gradient_bytes(const Graph &graph) { return 4 * parameters(graph); }
 // AdamW's two moments.
@@ -114,6 +126,53 @@ constexpr int64_t flops(const Graph &graph) { return detail::flops(graph, detail
 // The same with attention counted in full, as is usual elsewhere.
 constexpr int64_t flops_full_attention(const Graph &graph) {
   return detail::flops(graph, std::vector<char>(graph.nodes.size(), 0));
+}
+
+// What the products of a forward pass are for, found by what they read and what reads them, not by their names.
+struct FlopsByKind {
+  int64_t projections = 0;  // into and out of attention
+  int64_t feed_forward = 0; // everything that is nothing else
+  int64_t attention = 0;    // scores, and probabilities times values
+  int64_t head = 0;         // what no other product follows on the way to the loss
+  constexpr int64_t total() const { return projections + feed_forward + attention + head; }
+};
+
+// 2MNK of each product, attention counted in full: the usual way of telling where a forward pass goes. A training step
+// is three times that.
+constexpr FlopsByKind forward_flops(const Graph &graph) {
+  const int count = static_cast<int>(graph.nodes.size());
+  const auto isProduct = [&](int id) { return graph.nodes[id].mnemonic == "matmul"; };
+  const auto isBatched = [&](int id) {
+    return isProduct(id) && graph.nodes[graph.nodes[id].operands[1]].shape.rank() > 2;
+  };
+  // Whether a value reaches the loss, or a batched product, or comes from one, without another product between.
+  const std::vector<char> none(count, 0);
+  std::vector<char> reachesLoss = none, reachesBatched = none, comesFromBatched = none;
+  if (const Output *loss = graph.findOutput("loss"))
+    reachesLoss[loss->node] = 1;
+  for (int id = count - 1; id >= 0; --id)
+    for (int operand : graph.nodes[id].operands) {
+      if (isBatched(id) || (!isProduct(id) && reachesBatched[id]))
+        reachesBatched[operand] = 1;
+      if (!isProduct(id) && reachesLoss[id])
+        reachesLoss[operand] = 1;
+    }
+  FlopsByKind flops;
+  for (int id = 0; id < count; ++id) {
+    const Node &node = graph.nodes[id];
+    bool fromBatched = false;
+    for (int operand : node.operands)
+      fromBatched |= comesFromBatched[operand] != 0;
+    comesFromBatched[id] = isBatched(id) || (!isProduct(id) && fromBatched);
+    if (!isProduct(id))
+      continue;
+    int64_t &kind = isBatched(id)                       ? flops.attention
+                    : reachesLoss[id]                   ? flops.head
+                    : reachesBatched[id] || fromBatched ? flops.projections
+                                                        : flops.feed_forward;
+    kind += 2 * graph.nodes[node.operands[0]].shape.size() * node.shape.back();
+  }
+  return flops;
 }
 
 } // namespace burin

@@ -6,9 +6,15 @@
 
 namespace burin::nn {
 
-constexpr Tensor gelu_feed_forward(Tensor x, int64_t hidden, const Scope &scope, Gelu op = {.approximate = true}) {
+struct GeluFeedForward {
+  Gelu gelu = {.approximate = true};
+  Linear in = {}, out = {}; // w1 and w2
+};
+
+constexpr Tensor gelu_feed_forward(Tensor x, int64_t hidden, const Scope &scope, const GeluFeedForward &options = {}) {
   const int64_t width = x.shape().back();
-  return linear(gelu(linear(x, hidden, scope / "w1"), op, scope), width, scope / "w2");
+  const Tensor inner = gelu(linear(x, hidden, scope / "w1", options.in), options.gelu, scope);
+  return linear(inner, width, scope / "w2", options.out);
 }
 
 } // namespace burin::nn

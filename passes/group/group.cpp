@@ -71,7 +71,7 @@ struct Members {
 
 class Grouping {
 public:
-  Grouping(func::FuncOp entry, TargetAttr target) : entry(entry), target(target) {}
+  Grouping(func::FuncOp entry, TargetAttr target, bool inBf16) : entry(entry), target(target), inBf16(inBf16) {}
 
   LogicalResult run(Pass::Statistic &groupCount, Pass::Statistic &joinedCount) {
     separateResults();
@@ -122,8 +122,11 @@ private:
         if (contraction.transposesRhs())
           std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
         int64_t columns = shape.pop_back_val(), depth = shape.pop_back_val();
-        shape.append({int64_t(llvm::divideCeil(columns, panelWidth())), depth, panelWidth()});
-        panels = PackPanelsOp::create(b, op->getLoc(), RankedTensorType::get(shape, type.getElementType()), right,
+        const int64_t pair = inBf16 ? 2 : 1;
+        shape.append({int64_t(llvm::divideCeil(columns, panelWidth())), int64_t(llvm::divideCeil(depth, pair)),
+                      pair * panelWidth()});
+        Type element = inBf16 ? Type(b.getBF16Type()) : type.getElementType();
+        panels = PackPanelsOp::create(b, op->getLoc(), RankedTensorType::get(shape, element), right,
                                       contraction.transposesRhs());
       }
       auto product = ProductOp::create(b, op->getLoc(), op->getResult(0).getType(), op->getOperand(0), panels,
@@ -589,6 +592,7 @@ private:
 
   func::FuncOp entry;
   TargetAttr target;
+  bool inBf16; // products take operands rounded to bf16
   std::vector<Members> groups;
   DenseMap<Operation *, int> groupOf, positions;
   int backward = std::numeric_limits<int>::max(); // position of the first op of the backward part
@@ -602,12 +606,14 @@ struct GroupPass : impl::GroupBase<GroupPass> {
   void runOnOperation() override {
     if (!getOperation()->hasAttr("burin.entry"))
       return;
-    auto target = getOperation()->getParentOfType<ModuleOp>()->getAttrOfType<TargetAttr>("burin.target");
+    auto module = getOperation()->getParentOfType<ModuleOp>();
+    auto target = module->getAttrOfType<TargetAttr>("burin.target");
+    auto dtype = module->getAttrOfType<StringAttr>("burin.dtype");
     if (!target) {
       getOperation().emitError("the module has no burin.target");
       return signalPassFailure();
     }
-    if (failed(Grouping(getOperation(), target).run(groups, joined)))
+    if (failed(Grouping(getOperation(), target, dtype && dtype.getValue() == "bf16").run(groups, joined)))
       signalPassFailure();
   }
 };

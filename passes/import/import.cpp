@@ -342,9 +342,12 @@ mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, const 
   options.differentiate = false;
   if (!importGraph(module, graph, layout, options))
     return nullptr;
-  if (graph.findOutput("logits")) {
-    options = {.name = "logits",
-               .outputs = {"logits"},
+  // What else the model gives, it gives for one row: the logits that generation draws from, a regression's prediction.
+  for (const Output &output : graph.outputs) {
+    if (output.name == "loss")
+      continue;
+    options = {.name = std::string(output.name.view()),
+               .outputs = {std::string(output.name.view())},
                .batch = 1,
                .length = model.batch.length,
                .sourceRoot = model.sourceRoot};

@@ -27,7 +27,8 @@ struct ModelDeclaration {
   std::string sourceRoot = {}; // places below it are written relative to it
 };
 
-// The module with the entries step, loss, logits (where the graph has that output; for one row), update and prepare.
+// The module with the entries step, loss, one for each other output of the graph (under its name; for one row), update
+// and prepare.
 // Null with a diagnostic for a model that cannot be one: no loss, ids that nothing can check. Throws ModelError as
 // `declare` does.
 mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, const ModelDeclaration &model);

@@ -31,35 +31,41 @@ llvm::LogicalResult GroupOp::verify() {
 }
 
 // A tile's memory must be known up to its offset.
-static llvm::FailureOr<llvm::SmallVector<int64_t>> tileStrides(mlir::Operation *op, mlir::Type type, int64_t rank) {
+static llvm::FailureOr<llvm::SmallVector<int64_t>> tileStrides(mlir::Operation *op, mlir::Type type, int64_t rank,
+                                                               bool mayBeBf16 = false) {
   auto memref = mlir::cast<mlir::MemRefType>(type);
   llvm::SmallVector<int64_t> strides;
   int64_t offset;
-  if (memref.getRank() != rank || !memref.getElementType().isF32() || !memref.hasStaticShape() ||
+  mlir::Type element = memref.getElementType();
+  if (memref.getRank() != rank || !(element.isF32() || (mayBeBf16 && element.isBF16())) || !memref.hasStaticShape() ||
       failed(memref.getStridesAndOffset(strides, offset)) || llvm::is_contained(strides, mlir::ShapedType::kDynamic))
-    return op->emitOpError("expected an f32 tile with ")
+    return op->emitOpError(mayBeBf16 ? "expected an f32 or bf16 tile with " : "expected an f32 tile with ")
            << rank << " dimensions, static sizes and static strides, found " << type;
   return strides;
 }
 
-// Sizes of panels that hold k x n.
-static bool arePanels(llvm::ArrayRef<int64_t> panels, int64_t k, int64_t n) {
-  return panels[1] == k && panels[0] == (n + panels[2] - 1) / panels[2];
+// Whether panels hold k x n: rows of `width`, or pairs of them in bf16.
+static bool arePanels(mlir::MemRefType panels, int64_t k, int64_t n) {
+  const int64_t pair = panels.getElementType().isBF16() ? 2 : 1, width = panels.getDimSize(2) / pair;
+  return width * pair == panels.getDimSize(2) && width > 0 && panels.getDimSize(1) == (k + pair - 1) / pair &&
+         panels.getDimSize(0) == (n + width - 1) / width;
 }
 
-static llvm::LogicalResult verifyPanels(mlir::Operation *op, mlir::MemRefType panels, int64_t k, int64_t n) {
-  auto strides = tileStrides(op, panels, 3);
+static llvm::LogicalResult verifyPanels(mlir::Operation *op, mlir::MemRefType panels, int64_t k, int64_t n,
+                                        bool mayBeSliced) {
+  auto strides = tileStrides(op, panels, 3, /*mayBeBf16=*/true);
   if (failed(strides))
     return llvm::failure();
   llvm::ArrayRef<int64_t> sizes = panels.getShape();
-  if (!arePanels(sizes, k, n) || (*strides)[0] != sizes[1] * sizes[2] || (*strides)[1] != sizes[2] ||
-      (*strides)[2] != 1)
+  const bool adjacent = mayBeSliced || (*strides)[0] == sizes[1] * sizes[2];
+  if (!arePanels(panels, k, n) || !adjacent || (*strides)[1] != sizes[2] || (*strides)[2] != 1)
     return op->emitOpError("expected contiguous panels that hold ") << k << " x " << n << ", found " << panels;
   return llvm::success();
 }
 
 llvm::LogicalResult ContractOp::verify() {
-  auto cStrides = tileStrides(*this, getC().getType(), 2), aStrides = tileStrides(*this, getA().getType(), 2);
+  auto cStrides = tileStrides(*this, getC().getType(), 2),
+       aStrides = tileStrides(*this, getA().getType(), 2, /*mayBeBf16=*/true);
   if (failed(cStrides) || failed(aStrides))
     return llvm::failure();
   const int64_t m = getC().getType().getDimSize(0), n = getC().getType().getDimSize(1),
@@ -70,8 +76,14 @@ llvm::LogicalResult ContractOp::verify() {
     return emitOpError("expected unit stride along the last dimension of c, found ") << getC().getType();
   if ((m > 1 && (*aStrides)[0] == 0) || (k > 1 && (*aStrides)[1] == 0))
     return emitOpError("expected no repeated elements in a, found ") << getA().getType();
+  const bool pairs = getA().getType().getElementType().isBF16();
+  if (pairs && (k % 2 != 0 || (*aStrides)[1] != 1 || getB().getType().getRank() != 3))
+    return emitOpError("expected adjacent columns, an even number of them, and a packed b with a in bf16, found ")
+           << getA().getType() << " and " << getB().getType();
+  if (pairs != getB().getType().getElementType().isBF16())
+    return emitOpError("expected a and b of the same type, found ") << getA().getType() << " and " << getB().getType();
   if (getB().getType().getRank() == 3)
-    return verifyPanels(*this, getB().getType(), k, n);
+    return verifyPanels(*this, getB().getType(), k, n, /*mayBeSliced=*/true);
   auto bStrides = tileStrides(*this, getB().getType(), 2);
   if (failed(bStrides))
     return llvm::failure();
@@ -85,7 +97,7 @@ llvm::LogicalResult PackOp::verify() {
   if (failed(tileStrides(*this, getSource().getType(), 2)))
     return llvm::failure();
   return verifyPanels(*this, getPanels().getType(), getSource().getType().getDimSize(0),
-                      getSource().getType().getDimSize(1));
+                      getSource().getType().getDimSize(1), /*mayBeSliced=*/false);
 }
 
 } // namespace burin

@@ -15,6 +15,10 @@ def Burin_TargetAttr : AttrDef<Burin_Dialect, "Target"> {
   let assemblyFormat = "`<` struct(params) `>`";
 }
 
+// The right side of products: f32, or rounded to bf16.
+def Burin_PanelsTensor : StaticShapeTensorOf<[F32, BF16]>;
+def Burin_StoredTensor : StaticShapeTensorOf<[F32, I32, BF16]>;
+
 def Burin_GroupOp : Burin_PureOp<"group", [IsolatedFromAbove, SingleBlock]> {
   let summary = "the ops that one launch computes";
   let description = [{
@@ -30,8 +34,8 @@ def Burin_GroupOp : Burin_PureOp<"group", [IsolatedFromAbove, SingleBlock]> {
     }
     ```
   }];
-  let arguments = (ins StrAttr:$kind, Variadic<Burin_Tensor>:$inputs);
-  let results = (outs Variadic<Burin_Tensor>:$outputs);
+  let arguments = (ins StrAttr:$kind, Variadic<Burin_StoredTensor>:$inputs);
+  let results = (outs Variadic<Burin_StoredTensor>:$outputs);
   let regions = (region SizedRegion<1>:$body);
   let assemblyFormat = "$kind ` ` `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs) $body";
   let hasVerifier = 1;
@@ -69,12 +73,15 @@ def Burin_PackPanelsOp : Burin_PureOp<"pack_panels", []> {
     matrix is (..., k, n), or (..., n, k) with `transposed`; the result is (..., n / width rounded up, k, width), zero beyond column n. group/ puts it before
     each product: a panel is read once for every row of the other side, so copying it pays, and a transposed side is turned on the way.
 
+    In bf16 elements are rounded to the nearest, ties to even, and neighbours along k stand in pairs, as dot instructions take them: the result is
+    (..., n / width rounded up, k / 2 rounded up, 2 width), where [p, i, 2 j + s] is element (2 i + s, p width + j), zero beyond k.
+
     ```mlir
     %p = burin.pack_panels %w transposed : tensor<704x256xf32> -> tensor<15x256x48xf32>
     ```
   }];
   let arguments = (ins Burin_F32Tensor:$matrix, UnitAttr:$transposed);
-  let results = (outs Burin_F32Tensor:$panels);
+  let results = (outs Burin_PanelsTensor:$panels);
   let assemblyFormat = "$matrix (`transposed` $transposed^)? attr-dict `:` type($matrix) `->` type($panels)";
 }
 
@@ -82,13 +89,13 @@ def Burin_ProductOp : Burin_PureOp<"product", []> {
   let summary = "a matrix product whose right side is packed";
   let description = [{
     c[..., m, n] = sum over k of a[..., m, k] b[..., k, n], b given as `burin.pack_panels` leaves it; with `transposed`, a is (..., k, m). What group/ makes of
-    contractions. A rank-3 right side is shared by all leading dimensions of a.
+    contractions. A rank-3 right side is shared by all leading dimensions of a. With panels of bf16, a is rounded to bf16 as well; products are exact and summed in f32.
 
     ```mlir
     %c = burin.product %a, %p : (tensor<2048x256xf32>, tensor<15x256x48xf32>) -> tensor<2048x704xf32>
     ```
   }];
-  let arguments = (ins Burin_F32Tensor:$a, Burin_F32Tensor:$panels, UnitAttr:$transposed);
+  let arguments = (ins Burin_F32Tensor:$a, Burin_PanelsTensor:$panels, UnitAttr:$transposed);
   let results = (outs Burin_F32Tensor:$c);
   let assemblyFormat = "$a `,` $panels (`transposed` $transposed^)? attr-dict `:` functional-type(operands, results)";
 }
@@ -110,9 +117,11 @@ def Burin_LaunchOp : Op<Burin_Dialect, "launch", []> {
 def Burin_ContractOp : Op<Burin_Dialect, "contract", [MemoryEffects<[MemRead, MemWrite]>]> {
   let summary = "c = a b, or c += a b, on tiles";
   let description = [{
-    c is (m, n), a is (m, k), b is (k, n) or packed: (n / width rounded up, k, width) as `burin.pack` leaves it. All sizes and strides are static, offsets may
+    c is (m, n), a is (m, k), b is (k, n) or packed: (n / width rounded up, k, width) as `burin.pack` leaves it, or a slice of the depth of that. All sizes and strides are static, offsets may
     be dynamic. The last dimension of b and c has stride 1; a may have any strides (stride 0 excluded). With `accumulate`, c is added to; without it c is written. Tiles do not overlap.
     Sums run over k in order, in f32.
+
+    In bf16, a is (m, k) with adjacent columns and an even k, b is packed, and pairs of columns of a meet the pairs of b's rows (`burin.pack_panels`).
 
     ```mlir
     burin.contract %c, %a, %b accumulate : memref<64x96xf32, strided<[256, 1], offset: ?>>, memref<64x256xf32, strided<[256, 1], offset: ?>>, memref<2x256x48xf32>
@@ -127,7 +136,7 @@ def Burin_PackOp : Op<Burin_Dialect, "pack", [MemoryEffects<[MemRead, MemWrite]>
   let summary = "copy a tile into panels";
   let description = [{
     source is (k, n) with any static strides; panels is (n / width rounded up, k, width), contiguous: panels[p, i, j] = source[i, p * width + j], zero where
-    p * width + j is beyond n.
+    p * width + j is beyond n. Panels of bf16 hold pairs, as `burin.pack_panels` says.
   }];
   let arguments = (ins AnyMemRef:$source, AnyMemRef:$panels);
   let assemblyFormat = "$source `,` $panels attr-dict `:` type($source) `,` type($panels)";

@@ -1,33 +1,17 @@
 // slice: consecutive rows. See the .td file.
-#include "passes/ops/slice.h"
-
+#include "ops/slice.h"
 #include "passes/ir/infer.h"
 #include "passes/ops/concat.h"
 #include "passes/ops/constant.h"
+#include "passes/ops/slice.h"
 
 using namespace mlir;
 
 namespace burin {
 
-namespace {
-struct Slice {
-  static constexpr std::string_view mnemonic = "slice";
-  int64_t start, size;
-
-  Shape shape(const Shape &x) const {
-    check(x.rank() >= 1, "slice needs a first dimension to cut", "x", x);
-    check(0 <= start && 1 <= size && start <= x[0] - size, "a slice must lie within its input", "x", x, "start", start,
-          "size", size);
-    Shape result = x;
-    result[0] = size;
-    return result;
-  }
-  static Dtype dtype(Dtype x) { return x; }
-  static Cost cost(const Shape &) { return {}; }
-};
-
-template <typename Op> Slice rule(Op op) { return {int64_t(op.getStart()), int64_t(op.getSize())}; }
-} // namespace
+template <typename Op> static Slice rule(Op op) {
+  return {.start = int64_t(op.getStart()), .size = int64_t(op.getSize())};
+}
 
 // dx = 0 around dy
 void SliceOp::adjoint(AdjointBuilder &b, ValueRange resultGradients, MutableArrayRef<Value> operandGradients) {

@@ -88,10 +88,11 @@ Work columnsWork(const GroupBody &body, TileBuilder &t) {
   result->strides.append(inner.back());
 
   int64_t columns = columnSizes.back(), lanes = t.target.getLanes();
-  // A few registers of columns a cell: wide enough to use whole cache lines, narrow enough for several threads.
-  constexpr int64_t fewestCells = 16;
-  int64_t step =
-      std::min(columns, std::max<int64_t>(llvm::alignTo(llvm::divideCeil(columns, fewestCells), lanes), lanes));
+  // Several registers of columns a cell, so that a row's part is several adjacent cache lines, which are fetched ahead
+  // of their use; but narrow enough for several threads.
+  constexpr int64_t fewestCells = 16, fewestVectors = 4;
+  int64_t step = std::min(
+      columns, std::max<int64_t>(llvm::alignTo(llvm::divideCeil(columns, fewestCells), lanes), fewestVectors * lanes));
   SmallVector<int64_t> grid(columnSizes.begin(), columnSizes.end() - 1);
   grid.push_back(llvm::divideCeil(columns, step));
   int64_t cells = std::accumulate(grid.begin(), grid.end(), int64_t(1), std::multiplies<>());

@@ -23,6 +23,11 @@ struct Factor {
   SmallVector<int64_t> leftStrides;  // outer..., row; the stride along the depth is apart
   SmallVector<int64_t> panelStrides; // outer..., row (0)
   int64_t depth, depthStride;
+  bool inBf16;
+
+  // Rows and columns of a panel as it lies in memory.
+  int64_t panelRows() const { return inBf16 ? (depth + 1) / 2 : depth; }
+  int64_t panelColumns(int64_t width) const { return inBf16 ? 2 * width : width; }
 };
 
 // Strides of the leading dimensions of an operand over those of the space; fewer of them are repeated.
@@ -36,32 +41,74 @@ struct Shape2 {
   int64_t rowStep, columnStep;
 };
 
-// Rows: as many as let the left side's block stay in a quarter of the second cache, so that it is read from memory once
-// for all panels. Columns: all of them where later work needs whole rows; else few enough for the tiles to stay in
-// cache and for every thread to find work.
+// The depth is taken in slices, so that a panel's part of one fills no more than a quarter of the second cache and is
+// still there for the next rows.
+int64_t sliceOf(TargetAttr target, int64_t depth, int64_t width) {
+  const int64_t slices = llvm::divideCeil(depth * width * sizeof(float), target.getL2() / 4);
+  return llvm::divideCeil(depth, slices);
+}
+
+// Rows: as many as let a slice of the left side stay in a quarter of the second cache, so that it is read from memory
+// once for all panels. Columns: all of them where later work needs whole rows; else few enough for the tiles to stay in
+// cache. Both shrink until threads that are not equally fast can share the cells out evenly: the rows, but not far,
+// where the right side fits into the second cache and is as well read by small blocks; else the columns.
 Shape2 chooseTile(TargetAttr target, int64_t outer, int64_t rows, int64_t columns, int64_t depth, int64_t products,
                   bool wholeRows, int64_t width) {
-  constexpr int64_t fewestCells = 16, mostRows = 64, unit = 8;
-  int64_t quarter = target.getL2() / 4;
+  constexpr int64_t evenCells = 64, fewestCells = 16, mostRows = 64, fewRows = 32, unit = 8;
+  const int64_t quarter = target.getL2() / 4;
   Shape2 tile;
-  tile.rowStep = std::clamp(quarter / (4 * depth) / unit * unit, unit, mostRows);
+  tile.rowStep = std::clamp(quarter / (4 * sliceOf(target, depth, width)) / unit * unit, unit, mostRows);
   tile.columnStep = columns;
+  auto cells = [&] {
+    return int64_t(outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep));
+  };
+  auto shrinkRows = [&](int64_t enough, int64_t fewest) {
+    while (cells() < enough && tile.rowStep > fewest)
+      tile.rowStep -= unit;
+  };
+  auto shrinkColumns = [&](int64_t enough, int64_t fewest) {
+    while (cells() < enough && tile.columnStep > fewest)
+      tile.columnStep = std::max<int64_t>(llvm::alignTo(tile.columnStep / 2, width), fewest);
+  };
   if (wholeRows) {
     while (tile.rowStep > unit && tile.rowStep * columns * 4 * products > 2 * quarter)
       tile.rowStep -= unit;
+    shrinkRows(evenCells, fewRows);
   } else {
     int64_t fits = std::max<int64_t>(quarter / (tile.rowStep * 4 * products) / width * width, width);
     tile.columnStep = std::min(columns, fits);
-    auto cells = [&] {
-      return outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep);
-    };
-    while (cells() < fewestCells && tile.columnStep > width)
-      tile.columnStep = std::max(llvm::alignTo(tile.columnStep / 2, width), (uint64_t)width);
-    while (cells() < fewestCells && tile.rowStep > unit)
-      tile.rowStep -= unit;
+    if (depth * columns * products * int64_t(sizeof(float)) > target.getL2())
+      shrinkColumns(evenCells, 4 * width);
+    shrinkRows(evenCells, fewRows);
+    shrinkColumns(fewestCells, width);
   }
+  shrinkRows(fewestCells, unit);
   tile.rowStep = std::min(tile.rowStep, rows);
   return tile;
+}
+
+// A tile of the left side rounded to bf16, its rows padded to whole pairs.
+Value inPairs(TileBuilder &t, Value tile) {
+  auto shape = cast<MemRefType>(tile.getType()).getShape();
+  const int64_t rows = shape[0], depth = shape[1], even = llvm::alignTo(depth, 2);
+  const Type bf16 = t.b.getBF16Type();
+  Value pairs = t.scratch({rows, even}, bf16), zero = t.index(0);
+  t.map({tile}, {t.part(pairs, {zero, zero}, {rows, depth})}, [&](OpBuilder &b, Location loc, ValueRange in) {
+    return SmallVector<Value>{arith::TruncFOp::create(b, loc, bf16, in[0])};
+  });
+  if (even > depth)
+    t.fill(t.part(pairs, {zero, t.index(depth)}, {rows, 1}),
+           arith::ConstantFloatOp::create(t.b, t.loc, t.b.getBF16Type(), llvm::APFloat(llvm::APFloat::BFloat(), 0)));
+  return pairs;
+}
+
+// A tile whose columns are adjacent instead of its rows, in a block of its own: read as it lies, each column would be
+// another cache line, again for every panel.
+Value inOneBlock(TileBuilder &t, Value tile) {
+  auto shape = cast<MemRefType>(tile.getType()).getShape();
+  Value block = t.scratch({shape[1], shape[0]}, t.b.getF32Type());
+  t.copy(t.transposed(tile), block);
+  return t.transposed(block);
 }
 
 Value panelOf(TileBuilder &t, Value column, int64_t width) {
@@ -85,7 +132,14 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
       continue;
     auto shape = cast<RankedTensorType>(factor.getC().getType()).getShape();
     space.assign(shape.begin(), shape.end());
-    Factor f{factor, body.read.lookup(factor.getA()), body.read.lookup(factor.getPanels()), {}, {}, 0, 0};
+    Factor f{factor,
+             body.read.lookup(factor.getA()),
+             body.read.lookup(factor.getPanels()),
+             {},
+             {},
+             0,
+             0,
+             cast<RankedTensorType>(factor.getPanels().getType()).getElementType().isBF16()};
     size_t rank = f.left.where.sizes.size();
     size_t row = rank - (factor.getTransposed() ? 1 : 2), depth = rank - (factor.getTransposed() ? 2 : 1);
     f.depth = f.left.where.sizes[depth];
@@ -131,6 +185,7 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
             start[leading] = column;
             TileOf in, out;
             fields->tiles(t, start, rowCount, columnCount, in, out);
+            DenseMap<std::pair<Value, int>, Value> prepared; // left sides, where several products read one
             for (Factor &f : *factors) {
               Value c = f.op.getC();
               bool direct = out.count(c) && llvm::any_of(fields->written, [&](const Field &field) {
@@ -139,25 +194,53 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
               Value tile = direct ? out.lookup(c).tile : t.scratch({rowCount, columnCount}, t.b.getF32Type());
               in[c] = {tile, {0, 1}};
 
-              SmallVector<Value> from(start.begin(), start.begin() + leading);
-              from.push_back(t.index(0));
-              SmallVector<int64_t> strides(f.leftStrides.begin(), f.leftStrides.begin() + leading),
-                  extents(leading - 1, 0);
+              const size_t batches = leading - 1;
+              const int64_t pair = f.inBf16 ? 2 : 1, steps = f.panelRows(), panelColumns = f.panelColumns(width);
+              SmallVector<int64_t> strides(f.leftStrides.begin(), f.leftStrides.begin() + leading);
               strides.push_back(f.depthStride);
               if (strides[leading - 1] == 0)
                 strides[leading - 1] = 1; // a single row
-              extents.append({rowCount, f.depth});
               Stored left{f.left.base, {SmallVector<int64_t>(leading + 1, 1), strides, f.left.where.offset}};
-
-              size_t batches = leading - 1;
-              SmallVector<Value> panel(start.begin(), start.begin() + batches);
-              panel.append({panelOf(t, column, width), t.index(0), t.index(0)});
-              SmallVector<int64_t> panelStrides(f.panelStrides.begin(), f.panelStrides.begin() + batches),
-                  panelSizes(batches, 0);
-              panelStrides.append({f.depth * width, width, 1});
-              panelSizes.append({(int64_t)llvm::divideCeil(columnCount, width), f.depth, width});
+              SmallVector<int64_t> panelStrides(f.panelStrides.begin(), f.panelStrides.begin() + batches);
+              panelStrides.append({steps * panelColumns, panelColumns, 1});
               Stored right{f.panels.base, {SmallVector<int64_t>(batches + 3, 1), panelStrides, f.panels.where.offset}};
-              t.contract(tile, t.tile(left, from, extents), t.tile(right, panel, panelSizes), /*accumulate=*/false);
+
+              // Steps [first, first + count) of the depth, a step being a row of the panels. The last slice ends where
+              // the depth does.
+              const int64_t slice = sliceOf(t.target, steps, width), whole = (steps - 1) / slice;
+              auto leftSide = [&](Value first, int64_t count, bool isLast) {
+                SmallVector<Value> from(start.begin(), start.begin() + leading);
+                from.push_back(t.mul(first, pair));
+                SmallVector<int64_t> extents(batches, 0);
+                extents.append({rowCount, isLast ? f.depth - whole * slice * pair : count * pair});
+                Value a = t.tile(left, from, extents);
+                if (f.inBf16)
+                  return inPairs(t, a);
+                return f.depthStride != 1 && columnCount > width ? inOneBlock(t, a) : a;
+              };
+              auto multiply = [&](Value first, int64_t count, Value a, bool accumulate) {
+                SmallVector<Value> panel(start.begin(), start.begin() + batches);
+                panel.append({panelOf(t, column, width), first, t.index(0)});
+                SmallVector<int64_t> sizes(batches, 0);
+                sizes.append({(int64_t)llvm::divideCeil(columnCount, width), count, panelColumns});
+                t.contract(tile, a, t.tile(right, panel, sizes), accumulate);
+              };
+              if (whole == 0) {
+                Value &a = prepared[{f.op.getA(), int(f.op.getTransposed())}];
+                if (!a)
+                  a = leftSide(t.index(0), steps, /*isLast=*/true);
+                multiply(t.index(0), steps, a, /*accumulate=*/false);
+                continue;
+              }
+              auto take = [&](Value first, int64_t count, bool isLast, bool accumulate) {
+                t.withScratch([&] { multiply(first, count, leftSide(first, count, isLast), accumulate); });
+              };
+              take(t.index(0), slice, /*isLast=*/false, /*accumulate=*/false);
+              if (whole > 1)
+                t.forEach(t.index(1), t.index(whole), [&](Value number) {
+                  take(t.mul(number, slice), slice, /*isLast=*/false, /*accumulate=*/true);
+                });
+              take(t.index(whole * slice), steps - whole * slice, /*isLast=*/true, /*accumulate=*/true);
             }
             bool more =
                 llvm::any_of(body.ops, [](Operation *op) { return !isa<ProductOp>(op); }) ||

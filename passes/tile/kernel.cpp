@@ -172,8 +172,8 @@ Work packWork(const GroupBody &body, TileBuilder &t) {
     std::swap(matrix.where.strides[rank - 1], matrix.where.strides[rank - 2]);
   }
   int64_t batches = matrix.where.sizes.size() - 2;
-  int64_t depth = matrix.where.sizes[batches], columns = matrix.where.sizes[batches + 1],
-          width = panels.where.sizes.back();
+  int64_t depth = matrix.where.sizes[batches], columns = matrix.where.sizes[batches + 1], width = t.panelWidth();
+  int64_t panelRows = panels.where.sizes[batches + 1], panelColumns = panels.where.sizes[batches + 2];
   SmallVector<int64_t> grid(panels.where.sizes.begin(), panels.where.sizes.begin() + batches + 1);
   int64_t cells = 1;
   for (int64_t size : grid)
@@ -186,7 +186,7 @@ Work packWork(const GroupBody &body, TileBuilder &t) {
               to.append({t.index(0), t.index(0)});
               SmallVector<int64_t> fromSizes(batches, 0), toSizes(batches, 0);
               fromSizes.append({depth, count});
-              toSizes.append({1, depth, width});
+              toSizes.append({1, panelRows, panelColumns});
               t.pack(t.tile(matrix, from, fromSizes), t.tile(panels, to, toSizes));
             });
           }};

@@ -65,9 +65,9 @@ double flopsOf(GroupOp group) {
   double flops = 0;
   for (Operation &op : group.getBody().front().without_terminator()) {
     if (auto product = dyn_cast<ProductOp>(op)) {
-      auto panels = cast<RankedTensorType>(product.getPanels().getType());
+      auto a = cast<RankedTensorType>(product.getA().getType());
       flops += 2.0 * cast<RankedTensorType>(product.getC().getType()).getNumElements() *
-               panels.getDimSize(panels.getRank() - 2);
+               a.getDimSize(a.getRank() - (product.getTransposed() ? 2 : 1));
     } else if (isa<SelfTiled>(op)) {
       if (auto costed = dyn_cast<Costed>(op))
         flops += costed.cost().products;

@@ -108,7 +108,7 @@ typedef struct burin_model {
   uint32_t abi_version; /* BURIN_ABI_VERSION */
   uint32_t struct_size; /* sizeof(burin_model) where the object was made */
   const char *name;
-  const char *dtype;    /* storage of activations: "f32" or "bf16" */
+  const char *dtype;    /* of what products take: "f32" or "bf16"; everything is stored in f32 */
   const char *cpu;      /* "znver4", "x86-64-v3", ... */
   const char *features; /* what the machine must have, comma separated, as in /proc/cpuinfo: "avx512f,fma" */
   const char *source_revision;

@@ -187,9 +187,9 @@ Action addBench(CLI::App &app, const burin_model &model) {
   auto options = std::make_shared<BenchOptions>();
   command->add_option("--entry", options->entries,
                       "entries to time; step includes the update [step, loss and logits, where the model has them]");
-  command->add_option("--pairs", options->pairs, "turns of peak loop and entry, of which medians are taken, [1, 10000]")
+  addNumber(*command, "--pairs", options->pairs, "turns of peak loop and entry, of which medians are taken, [1, 10000]")
       ->capture_default_str();
-  command->add_option("--seconds", options->seconds, "time of one turn, in (0, 60]")->capture_default_str();
+  addNumber(*command, "--seconds", options->seconds, "time of one turn, in (0, 60]")->capture_default_str();
   command->add_flag("--json", options->json, "print one JSON object a line");
   command->add_flag("--by-op", options->byOp, "list every launch with its op and place");
   addThreads(*command, options->threads);

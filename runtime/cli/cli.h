@@ -8,8 +8,9 @@
 
 namespace burin {
 
-// MODEL train | eval | generate | info | bench. Catches every error and prints it as one line `error: ...` on standard
-// error. Returns 0, 1 for a failure, 2 for a wrong command line, or 128 + the signal that ended a training run early.
+// MODEL train | eval | generate | info | bench, or for a regression `plot` instead of `generate`. Catches every error
+// and prints it as one line `error: ...` on standard error. Returns 0, 1 for a failure, 2 for a wrong command line, or
+// 128 + the signal that ended a training run early.
 int cliMain(const burin_model &model, int argc, char **argv);
 
 } // namespace burin

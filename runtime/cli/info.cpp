@@ -1,4 +1,5 @@
 // `MODEL info`: what the model object says of itself. Runs no kernel, so it works on machines that the model does not.
+#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -27,6 +28,55 @@ std::string initText(const burin_parameter &parameter) {
   if (parameter.init == BURIN_INIT_TRUNCATED_NORMAL)
     text += fmt::format(" cut {:g}", parameter.cut);
   return text;
+}
+
+int64_t elementsOf(const burin_parameter &parameter) {
+  int64_t elements = 1;
+  for (int32_t i = 0; i < parameter.rank; ++i)
+    elements *= parameter.shape[i];
+  return elements;
+}
+
+// "layers.3.attn.q_proj.weight" belongs to "layers.*.attn", "lm_head.weight" to "lm_head": layers of a kind are told
+// together, and of the names in a layer the first says enough.
+std::string moduleOf(std::string_view name) {
+  std::string module;
+  size_t last = name.rfind('.');
+  bool numbered = false;
+  for (size_t begin = 0; last != std::string_view::npos && begin < last;) {
+    size_t end = std::min(name.find('.', begin), last);
+    std::string_view part = name.substr(begin, end - begin);
+    const bool isNumber = part.find_first_not_of("0123456789") == std::string_view::npos;
+    if (!module.empty() && !isNumber && !numbered)
+      break;
+    module += (module.empty() ? "" : ".") + std::string(isNumber ? "*" : part);
+    if (numbered)
+      break;
+    numbered = isNumber;
+    begin = end + 1;
+  }
+  return module.empty() ? std::string(name) : module;
+}
+
+struct ModuleSums {
+  std::string name;
+  int64_t tensors = 0, elements = 0, decayed = 0;
+};
+
+// In the order of the parameter table.
+std::vector<ModuleSums> modulesOf(const burin_model &model) {
+  std::vector<ModuleSums> modules;
+  for (int64_t i = 0; i < model.num_parameters; ++i) {
+    const burin_parameter &parameter = model.parameters[i];
+    std::string name = moduleOf(parameter.name);
+    auto module = std::find_if(modules.begin(), modules.end(), [&](const ModuleSums &m) { return m.name == name; });
+    if (module == modules.end())
+      module = modules.insert(module, {.name = name});
+    ++module->tensors;
+    module->elements += elementsOf(parameter);
+    module->decayed += parameter.decay ? elementsOf(parameter) : 0;
+  }
+  return modules;
 }
 
 size_t kernelsOf(const burin_entry &entry) {
@@ -62,6 +112,12 @@ ordered_json describe(const burin_model &model) {
                           {"cut", parameter.cut},
                           {"place", parameter.place}});
   }
+  ordered_json modules = ordered_json::array();
+  for (const ModuleSums &module : modulesOf(model))
+    modules.push_back({{"module", module.name},
+                       {"tensors", module.tensors},
+                       {"parameters", module.elements},
+                       {"decayed", module.decayed}});
   return {{"model", model.name},
           {"dtype", model.dtype},
           {"cpu", model.cpu},
@@ -71,8 +127,14 @@ ordered_json describe(const burin_model &model) {
           {"parameters", model.parameter_count},
           {"flops_per_step", model.flops_per_step},
           {"bytes", bytes},
+          {"modules", modules},
           {"entries", entries},
           {"parameter_table", parameters}};
+}
+
+void printModule(const ModuleSums &module, int64_t all) {
+  fmt::print("{:<36}{:>9}{:>16}{:>8.1f}%{:>16}\n", module.name, module.tensors, module.elements,
+             100 * static_cast<double>(module.elements) / static_cast<double>(all), module.decayed);
 }
 
 void print(const burin_model &model) {
@@ -99,14 +161,21 @@ void print(const burin_model &model) {
                entry.num_launches, kernelsOf(entry), entry.bytes[BURIN_ARENA]);
   }
 
+  fmt::print("\n{:<36}{:>9}{:>16}{:>9}{:>16}\n", "module", "tensors", "parameters", "share", "with decay");
+  ModuleSums all{.name = "all"};
+  for (const ModuleSums &module : modulesOf(model)) {
+    all.tensors += module.tensors;
+    all.elements += module.elements;
+    all.decayed += module.decayed;
+    printModule(module, model.parameter_count);
+  }
+  printModule(all, model.parameter_count);
+
   fmt::print("\n{:<36}{:>14}{:>12}  {:<6} {:<36} {}\n", "parameter", "shape", "elements", "decay", "init", "place");
   for (int64_t i = 0; i < model.num_parameters; ++i) {
     const burin_parameter &parameter = model.parameters[i];
-    int64_t elements = 1;
-    for (int32_t j = 0; j < parameter.rank; ++j)
-      elements *= parameter.shape[j];
     fmt::print("{:<36}{:>14}{:>12}  {:<6} {:<36} {}\n", parameter.name, shapeText(parameter.shape, parameter.rank),
-               elements, parameter.decay ? "yes" : "no", initText(parameter), parameter.place);
+               elementsOf(parameter), parameter.decay ? "yes" : "no", initText(parameter), parameter.place);
   }
 }
 

@@ -21,6 +21,7 @@ public:
   void next(std::span<int32_t> tokens, std::span<int32_t> targets);
 
   uint64_t drawn() const { return drawn_; }
+  void seek(uint64_t drawn) { drawn_ = drawn; }
 
 private:
   const TextFile &text_;

@@ -11,7 +11,7 @@
 
 namespace burin::runtime {
 
-TextFile::TextFile(const std::string &path, int64_t vocab) : path_(path) {
+TextFile::TextFile(const std::string &path) : path_(path) {
   File file = openForReading(path, "data file");
   struct stat status {};
   if (fstat(file.get(), &status))
@@ -25,15 +25,15 @@ TextFile::TextFile(const std::string &path, int64_t vocab) : path_(path) {
   if (mapping == MAP_FAILED)
     fail("cannot map data file {}: {}", path, systemError());
   bytes_ = static_cast<const uint8_t *>(mapping);
+}
+
+void TextFile::checkBytes(int64_t vocab) const {
   if (vocab >= 256)
     return;
   const uint8_t *bad = std::find_if(bytes_, bytes_ + size_, [&](uint8_t id) { return id >= vocab; });
-  if (bad != bytes_ + size_) {
-    int id = *bad;
-    auto offset = bad - bytes_;
-    munmap(mapping, size_); // a constructor that throws runs no destructor
-    fail("data file {}: token id {} at offset {}, but the model's vocabulary ends at {}", path, id, offset, vocab);
-  }
+  if (bad != bytes_ + size_)
+    fail("data file {}: token id {} at offset {}, but the model's vocabulary ends at {}", path_, *bad, bad - bytes_,
+         vocab);
 }
 
 TextFile::~TextFile() {
@@ -53,6 +53,21 @@ uint64_t TextFile::fingerprint() const {
   return hash;
 }
 
+void TextFile::useCharacters(const CharacterTokenizer &tokenizer) {
+  ids_ = tokenizer.encode(bytes(), "data file " + path_);
+  for (int32_t id = 0; id < tokenizer.vocab(); ++id)
+    idBytes_.push_back(static_cast<uint8_t>(tokenizer.bytes(id)));
+}
+
+uint64_t TextFile::bytesOf(Part part) const {
+  if (ids_.empty())
+    return part.size();
+  uint64_t sum = 0;
+  for (uint64_t i = part.begin; i < part.end; ++i)
+    sum += idBytes_[static_cast<size_t>(ids_[i])];
+  return sum;
+}
+
 Parts split(const TextFile &text, double validFraction, int64_t length) {
   auto valid = static_cast<uint64_t>(static_cast<double>(text.size()) * validFraction);
   uint64_t train = text.size() - valid, need = static_cast<uint64_t>(length) + 1;
@@ -64,6 +79,27 @@ Parts split(const TextFile &text, double validFraction, int64_t length) {
   if (valid < 2)
     fail("data file {} is too short: have {} tokens for validation, need 2", text.path(), valid);
   return {{0, train}, {train, text.size()}};
+}
+
+void useTokenizer(TextFile &text, const Tokenizer &tokenizer, int64_t vocab) {
+  if (auto *characters = dynamic_cast<const CharacterTokenizer *>(&tokenizer))
+    text.useCharacters(*characters);
+  else
+    text.checkBytes(vocab);
+}
+
+std::unique_ptr<Tokenizer> chooseTokenizer(TextFile &text, const std::string &kind, int64_t vocab) {
+  std::unique_ptr<Tokenizer> tokenizer;
+  if (kind == "bytes" || (kind.empty() && vocab >= 256)) {
+    tokenizer = std::make_unique<ByteTokenizer>();
+  } else {
+    tokenizer = std::make_unique<CharacterTokenizer>(text.bytes(), "data file " + text.path());
+    if (tokenizer->vocab() > vocab)
+      fail("data file {} has {} different characters, but the model's vocabulary has room for {}", text.path(),
+           tokenizer->vocab(), vocab);
+  }
+  useTokenizer(text, *tokenizer, vocab);
+  return tokenizer;
 }
 
 } // namespace burin::runtime

@@ -31,7 +31,8 @@ Checkpoint readInfo(const SafetensorsReader &file) {
   if (value("format_version") != std::to_string(formatVersion))
     fail("checkpoint {}: format version '{}', this program reads version {}", file.path(), value("format_version"),
          formatVersion);
-  json run = json::parse(value("run"), nullptr, /*allow_exceptions=*/false);
+  auto shallow = [](int depth, json::parse_event_t, json &) { return depth < 8; };
+  json run = json::parse(value("run"), shallow, /*allow_exceptions=*/false);
   if (!run.is_object())
     fail("checkpoint {}: its description of the run is not a JSON object", file.path());
   return {value("model"), std::move(run)};
@@ -70,7 +71,7 @@ void saveCheckpoint(const std::string &path, const Device &device, const json &r
                     {"model", model.name},
                     {"dtype", model.dtype},
                     {"source_revision", model.source_revision},
-                    {"run", run.dump()}});
+                    {"run", run.dump(-1, ' ', false, json::error_handler_t::replace)}});
 }
 
 Checkpoint loadCheckpoint(const std::string &path, Device &device, bool withMoments) {
@@ -115,6 +116,11 @@ Checkpoint loadCheckpoint(const std::string &path, Device &device, bool withMome
   }
   device.prepare();
   return checkpoint;
+}
+
+void expectModel(const std::string &path, const Checkpoint &checkpoint, const burin_model &model) {
+  if (checkpoint.model != model.name)
+    fail("checkpoint {}: written by model '{}', this is model '{}'", path, checkpoint.model, model.name);
 }
 
 Checkpoint readCheckpointInfo(const std::string &path) { return readInfo(SafetensorsReader(path)); }

@@ -20,6 +20,9 @@ struct Checkpoint {
 // before the first weight is changed.
 Checkpoint loadCheckpoint(const std::string &path, Device &device, bool withMoments);
 
+// Refuses what a model of another name wrote: equal shapes do not make equal models.
+void expectModel(const std::string &path, const Checkpoint &checkpoint, const burin_model &model);
+
 // The JSON part alone.
 Checkpoint readCheckpointInfo(const std::string &path);
 

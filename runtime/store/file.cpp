@@ -82,7 +82,7 @@ void AtomicFile::commit() {
 OutputFolder::OutputFolder(const std::string &path) : path_(path) {
   std::error_code error;
   std::filesystem::create_directories(path, error);
-  if (error && !std::filesystem::is_directory(path))
+  if (std::error_code ignored; error && !std::filesystem::is_directory(path, ignored))
     fail("cannot make the output folder {}: {}", path, error.message());
   lock_ = File(open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (lock_.get() < 0)

@@ -31,7 +31,9 @@ const std::map<std::string, uint64_t, std::less<>> elementSizes = {
 json parseStrictly(const std::string &text) {
   std::vector<std::set<std::string>> keys;
   std::string twice;
-  auto watch = [&](int, json::parse_event_t event, json &value) {
+  auto watch = [&](int depth, json::parse_event_t event, json &value) {
+    if (depth > 4)
+      fail("not a safetensors file: the header is nested too deeply"); // millions of brackets would fill the memory
     if (event == json::parse_event_t::object_start)
       keys.emplace_back();
     else if (event == json::parse_event_t::object_end)

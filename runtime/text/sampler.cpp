@@ -49,7 +49,7 @@ int32_t sample(std::span<const float> logits, const SampleOptions &options, cons
 void generate(Device &device, const Tokenizer &tokenizer, const std::string &prompt, int64_t count,
               const SampleOptions &options, const std::function<void(const std::string &)> &write) {
   LogitsEntry entry(device);
-  std::vector<int32_t> ids = tokenizer.encode(prompt);
+  std::vector<int32_t> ids = tokenizer.encode(prompt, "the prompt");
   if (ids.empty())
     throw UsageError("the prompt is empty; the model needs at least one token to continue");
   int64_t vocab = device.model().vocab;
@@ -64,6 +64,7 @@ void generate(Device &device, const Tokenizer &tokenizer, const std::string &pro
     std::fill(std::copy(ids.end() - static_cast<std::ptrdiff_t>(shown), ids.end(), entry.tokens.begin()),
               entry.tokens.end(), 0);
     std::iota(entry.positions.begin(), entry.positions.end(), 0);
+    entry.dropout.off();
     device.run(entry.entry);
     size_t width = entry.logits.size() / context;
     ids.push_back(sample(entry.logits.subspan((shown - 1) * width, width), options, random, static_cast<uint64_t>(i)));

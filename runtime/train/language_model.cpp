@@ -1,6 +1,9 @@
 // Names are compared here and nowhere else; what the tables say must also fit together, since loops rely on it.
 #include "train/language_model.h"
 
+#include <algorithm>
+#include <string_view>
+
 namespace burin::runtime {
 namespace {
 
@@ -25,10 +28,28 @@ float &input(const Device &device, const burin_entry &entry, const char *name) {
 
 } // namespace
 
+GradientEntry::GradientEntry(const Device &device)
+    : entry(device.entry("step")), scale(input(device, entry, "loss_scale")),
+      accumulate(input(device, entry, "accumulate")), loss(scalar(device, device.output(entry, "loss"))) {}
+
+DropoutInputs::DropoutInputs(const Device &device, const burin_entry &entry) {
+  for (int64_t i = 0; i < entry.num_inputs; ++i) {
+    if (std::string_view(entry.inputs[i].name) == "dropout_key")
+      key = device.values<int32_t>(entry.inputs[i]);
+    if (std::string_view(entry.inputs[i].name) == "rows")
+      rows = device.values<int32_t>(entry.inputs[i]);
+  }
+}
+
+void DropoutInputs::off() const {
+  std::fill(key.begin(), key.end(), 0);
+  std::fill(rows.begin(), rows.end(), 0);
+}
+
 LossEntry::LossEntry(const Device &device, const char *name)
     : entry(device.entry(name)), tokens(ids(device, entry, "tokens", entry.batch * entry.length)),
       positions(ids(device, entry, "positions", entry.length)),
-      targets(ids(device, entry, "targets", entry.batch * entry.length)),
+      targets(ids(device, entry, "targets", entry.batch * entry.length)), dropout(device, entry),
       loss(scalar(device, device.output(entry, "loss"))) {}
 
 StepEntry::StepEntry(const Device &device)
@@ -37,7 +58,7 @@ StepEntry::StepEntry(const Device &device)
 
 LogitsEntry::LogitsEntry(const Device &device)
     : entry(device.entry("logits")), tokens(ids(device, entry, "tokens", entry.length)),
-      positions(ids(device, entry, "positions", entry.length)),
+      positions(ids(device, entry, "positions", entry.length)), dropout(device, entry),
       logits(device.values<float>(device.output(entry, "logits"))) {
   if (static_cast<int64_t>(logits.size()) != entry.length * device.model().vocab)
     fail("the logits of model '{}' have {} elements where {} x {} are expected", device.model().name, logits.size(),

@@ -1,4 +1,5 @@
-// The entries of a language model with their arguments looked up once. A missing one is an error that names it.
+// The entries of a model with their arguments looked up once: those that every model has, and those of a language
+// model. A missing one is an error that names it.
 #pragma once
 #include <cstdint>
 #include <span>
@@ -7,16 +8,32 @@
 
 namespace burin::runtime {
 
+// What any model's entry "step" has: the loss, summed over what counts, and the gradients of the loss times `scale`;
+// they replace the old ones or, when `accumulate` is 1, are added to them.
+struct GradientEntry {
+  explicit GradientEntry(const Device &device);
+  const burin_entry &entry;
+  float &scale, &accumulate;
+  const float &loss;
+};
+
+// What dropout asks for, rows i32[B] and dropout_key i32; empty for a model without dropout. A key of 0 turns it off.
+struct DropoutInputs {
+  DropoutInputs(const Device &device, const burin_entry &entry);
+  void off() const;
+  std::span<int32_t> rows, key;
+};
+
 // tokens i32[B, T], positions i32[T], targets i32[B, T] (-1: does not count) -> loss f32, the sum over what counts.
 struct LossEntry {
   LossEntry(const Device &device, const char *name = "loss");
   const burin_entry &entry;
   std::span<int32_t> tokens, positions, targets;
+  DropoutInputs dropout;
   const float &loss;
 };
 
-// As LossEntry, and the gradients of the loss times `scale`; they replace the old ones or, when `accumulate` is 1, are
-// added to them.
+// The two together.
 struct StepEntry : LossEntry {
   explicit StepEntry(const Device &device);
   float &scale, &accumulate;
@@ -27,6 +44,7 @@ struct LogitsEntry {
   explicit LogitsEntry(const Device &device);
   const burin_entry &entry;
   std::span<int32_t> tokens, positions;
+  DropoutInputs dropout;
   std::span<const float> logits;
 };
 

@@ -59,7 +59,7 @@ void checkRange(const std::string &flag, double value, Range range) {
                                  range.low, range.high, range.highOpen ? ')' : ']'));
 }
 
-void check(const TrainOptions &options) {
+void check(const TrainOptions &options, bool points) {
   constexpr double many = 1e12;
   checkRange("--steps", static_cast<double>(options.steps), {1, many});
   checkRange("--lr", options.lr, {0, 10, true});
@@ -72,13 +72,17 @@ void check(const TrainOptions &options) {
     checkRange("--warmup", static_cast<double>(*options.warmup), {0, many});
   if (options.schedule != "cosine" && options.schedule != "constant")
     throw UsageError(fmt::format("--schedule is '{}', but must be cosine or constant", options.schedule));
+  if (options.tokens && *options.tokens != "bytes" && *options.tokens != "characters")
+    throw UsageError(fmt::format("--tokens is '{}', but must be bytes or characters", *options.tokens));
+  if (options.split != "end" && options.split != "random")
+    throw UsageError(fmt::format("--split is '{}', but must be end or random", options.split));
   checkRange("--beta1", options.adamw.beta1, {0, 1, false, true});
   checkRange("--beta2", options.adamw.beta2, {0, 1, false, true});
   checkRange("--eps", options.adamw.eps, {0, 1, true});
   checkRange("--weight-decay", options.adamw.weightDecay, {0, 100});
   checkRange("--clip", options.adamw.clip, {0, infinity, true});
   checkRange("--accumulate", static_cast<double>(options.accumulate), {1, 1e6});
-  checkRange("--valid-fraction", options.validFraction, {0, 0.9, true});
+  checkRange("--valid-fraction", options.validFraction, {0, 0.9, !points});
   checkRange("--seed", static_cast<double>(options.seed), {0, 9e18});
   checkRange("--save-every", static_cast<double>(options.saveEvery), {0, many});
   checkRange("--eval-every", static_cast<double>(options.evalEvery), {0, many});

@@ -11,6 +11,8 @@ namespace burin::runtime {
 
 struct TrainOptions {
   std::string data;
+  std::optional<std::string> tokens; // bytes where the model has an id for each of them, else characters
+  std::string split = "end";
   int64_t steps = 600;
   double lr = 1e-3;
   std::optional<double> minLr;   // a tenth of lr when not given
@@ -26,7 +28,9 @@ struct TrainOptions {
 
 // Calls visit(name, field, help) for each field. The flag of a name has '-' for '_'.
 template <typename Options, typename Visit> void visitFields(Options &options, Visit visit) {
-  visit("data", options.data, "text file to train on; its last part is kept for validation");
+  visit("data", options.data, "file to train on: a text, or for a regression lines x,y");
+  visit("tokens", options.tokens, "what a token of the text is: bytes or characters [bytes, if the model has 256 ids]");
+  visit("split", options.split, "which points are kept for validation: the last ones (end) or any (random)");
   visit("steps", options.steps, "optimizer steps, at least 1");
   visit("lr", options.lr, "highest learning rate, in (0, 10]");
   visit("min_lr", options.minLr, "learning rate at the last step, in [0, lr] [a tenth of --lr]");
@@ -38,10 +42,12 @@ template <typename Options, typename Visit> void visitFields(Options &options, V
   visit("weight_decay", options.adamw.weightDecay, "weight decay, in [0, 100]");
   visit("clip", options.adamw.clip, "greatest norm of the gradients, above 0; inf: no clipping");
   visit("accumulate", options.accumulate, "batches per optimizer step, in [1, 1000000]");
-  visit("valid_fraction", options.validFraction, "share of the text kept for validation, in (0, 0.9]");
+  visit("valid_fraction", options.validFraction,
+        "share of the data kept for validation, in (0, 0.9]; of points also 0");
   visit("seed", options.seed, "seed of initial weights and batches, in [0, 9e18]");
   visit("fixed_batch", options.fixedBatch, "train on the first batch again and again");
-  visit("save_every", options.saveEvery, "save a checkpoint every so many steps; 0: only at the end");
+  visit("save_every", options.saveEvery,
+        "save a checkpoint every so many steps; 0: only before the first and after the last");
   visit("eval_every", options.evalEvery, "evaluate every so many steps; 0: only at the end");
   visit("max_skipped", options.maxSkipped,
         "stop after so many steps in a row with a loss or gradient that is not finite");
@@ -53,8 +59,9 @@ TrainOptions fromJson(const nlohmann::json &json);
 
 std::string flagOf(std::string name);
 
-// Ranges of all fields, NaN included; the first violated one is a UsageError that names the flag.
-void check(const TrainOptions &options);
+// Ranges of all fields, NaN included; the first violated one is a UsageError that names the flag. `points`: of a
+// regression, which may do without validation.
+void check(const TrainOptions &options, bool points = false);
 
 // `value` must lie between the bounds; an open bound excludes itself.
 struct Range {

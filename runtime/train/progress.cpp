@@ -16,9 +16,10 @@ std::string durationText(double seconds) {
                       : fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
 }
 
-Progress::Progress(int64_t steps, double tokensPerStep, double flopsPerStep, double peakGflops, int64_t every)
-    : steps_(steps), tokensPerStep_(tokensPerStep), flopsPerStep_(flopsPerStep), peakGflops_(peakGflops), every_(every),
-      terminal_(isatty(STDOUT_FILENO)) {}
+Progress::Progress(int64_t steps, double perStep, std::string unit, double flopsPerStep, double peakGflops,
+                   int64_t every)
+    : steps_(steps), perStep_(perStep), unit_(std::move(unit)), flopsPerStep_(flopsPerStep), peakGflops_(peakGflops),
+      every_(every), terminal_(isatty(STDOUT_FILENO)) {}
 
 void Progress::show(int64_t step, double loss, double lr, double seconds) {
   smoothSeconds_ = smoothSeconds_ == 0 ? seconds : 0.9 * smoothSeconds_ + 0.1 * seconds;
@@ -27,8 +28,8 @@ void Progress::show(int64_t step, double loss, double lr, double seconds) {
     return;
   lastShown_ = Clock::now();
 
-  std::string line = fmt::format("step {}/{}  loss {:.4f}  lr {:.2e}  {:.0f} tokens/s", step, steps_, loss, lr,
-                                 tokensPerStep_ / smoothSeconds_);
+  std::string line = fmt::format("step {}/{}  loss {:.4f}  lr {:.2e}  {:.0f} {}/s", step, steps_, loss, lr,
+                                 perStep_ / smoothSeconds_, unit_);
   if (flopsPerStep_ > 0 && peakGflops_ > 0)
     line += fmt::format("  {:.0f} % of peak", 100 * flopsPerStep_ / smoothSeconds_ / 1e9 / peakGflops_);
   line += fmt::format("  {} left", durationText(static_cast<double>(steps_ - step) * smoothSeconds_));

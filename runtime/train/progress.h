@@ -9,7 +9,8 @@ namespace burin::runtime {
 class Progress {
 public:
   // flopsPerStep 0 or peak 0: no share is shown. `every`: steps between two plain lines.
-  Progress(int64_t steps, double tokensPerStep, double flopsPerStep, double peakGflops, int64_t every);
+  // `perStep`: how many of `unit` ("tokens") a step takes.
+  Progress(int64_t steps, double perStep, std::string unit, double flopsPerStep, double peakGflops, int64_t every);
   ~Progress() { clear(); }
 
   // `seconds` is the time that this step took.
@@ -21,7 +22,9 @@ private:
   using Clock = std::chrono::steady_clock;
 
   int64_t steps_;
-  double tokensPerStep_, flopsPerStep_, peakGflops_;
+  double perStep_;
+  std::string unit_;
+  double flopsPerStep_, peakGflops_;
   int64_t every_;
   bool terminal_, shown_ = false;
   double smoothSeconds_ = 0; // of a step, recent ones weigh most

@@ -9,25 +9,22 @@
 
 #include "device/peak.h"
 #include "store/checkpoint.h"
-#include "text/sampler.h"
 #include "train/initialize.h"
 #include "train/interrupt.h"
 #include "train/progress.h"
 #include "train/run_log.h"
-#include "train/trainer.h"
+#include "train/task.h"
 
 namespace burin::runtime {
 namespace {
 
 using nlohmann::json;
 
-constexpr int64_t sampleLength = 300;
-
 // How far a run has come: with the options and the weights all that a resumed run needs.
 struct State {
   int64_t step = 0;
-  int64_t updates = 0; // applied ones; a skipped step does not count
-  uint64_t windows = 0;
+  int64_t updates = 0;  // applied ones; a skipped step does not count
+  uint64_t windows = 0; // drawn from the data; of a regression, points
   int64_t skipped = 0, skippedInRow = 0;
 };
 
@@ -36,9 +33,9 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(State, step, updates, windows, skipped, skipp
 class Run {
 public:
   Run(const burin_model &model, const TrainOptions &options, const RunOptions &run)
-      : options_(options), run_(run), folder_(run.out), text_(options.data, model.vocab), device_(model, run.threads),
-        trainer_(device_), parts_(split(text_, options.validFraction, trainer_.length())),
-        checkpoint_(checkpointPath(run.out)) {}
+      : options_(options), run_(run), checkpoint_(checkpointPath(run.out)), device_(model, run.threads),
+        trainer_(device_), task_(makeTask(device_, options, run.resume ? readCheckpointInfo(checkpoint_).run : json())),
+        folder_(run.out) {}
 
   int go();
 
@@ -49,24 +46,24 @@ private:
   void logEvaluation(RunLog &log);
   void save();
   void finish(RunLog &log);
-  json fingerprint() const { return {{"bytes", text_.size()}, {"fingerprint", text_.fingerprint()}}; }
+  int64_t perStep() const { return options_.accumulate * task_->perBatch(); }
 
   const TrainOptions &options_;
   const RunOptions &run_;
-  OutputFolder folder_;
-  TextFile text_;
+  std::string checkpoint_;
   Device device_;
   Trainer trainer_;
-  Parts parts_;
-  std::string checkpoint_;
+  std::unique_ptr<Task> task_;
+  OutputFolder folder_; // last, so that what is refused leaves none behind
   State state_;
   int64_t savedStep_ = -1;
 };
 
 void Run::start() {
   if (std::filesystem::exists(checkpoint_))
-    fmt::print(stderr, "note: {} holds an earlier run; its checkpoint is replaced at the first save\n", run_.out);
+    fmt::print(stderr, "note: {} holds an earlier run, which this one replaces\n", run_.out);
   initialize(device_, static_cast<uint64_t>(options_.seed));
+  save(); // so that from here on there is always a checkpoint, and it belongs to the log
 }
 
 void Run::resume() {
@@ -75,38 +72,38 @@ void Run::resume() {
     state_ = loaded.run.at("state").get<State>();
     if (std::min({state_.step, state_.updates, state_.skipped, state_.skippedInRow}) < 0)
       fail("checkpoint {}: its description of the run has a negative count", checkpoint_);
-    if (loaded.run.at("data") != fingerprint())
-      fail("data file {} is not the text that the run in {} was trained on ({} bytes now, {} then)", text_.path(),
-           run_.out, text_.size(), loaded.run.at("data").at("bytes").dump());
+    if (json now = task_->fingerprint(), then = loaded.run.at("data"); now != then)
+      fail("data file {} is not the data that the run in {} was trained on ({} bytes now, {} then)", options_.data,
+           run_.out, now.at("bytes").dump(), then.at("bytes").dump());
   } catch (const json::exception &error) {
     fail("checkpoint {}: its description of the run is damaged ({})", checkpoint_, error.what());
   }
-  if (loaded.model != device_.model().name)
-    fmt::print(stderr, "note: {} was written by model '{}'\n", checkpoint_, loaded.model);
+  expectModel(checkpoint_, loaded, device_.model());
   if (state_.step > options_.steps)
     fail("checkpoint {} is at step {}, beyond the {} steps of this run", checkpoint_, state_.step, options_.steps);
+  if (run_.stopAfter && run_.stopAfter <= state_.step)
+    throw UsageError(fmt::format("--stop-after is {}, but the run in {} is at step {} already", run_.stopAfter,
+                                 run_.out, state_.step));
   savedStep_ = state_.step;
 }
 
 void Run::step(RunLog &log, Progress &progress) {
   auto started = std::chrono::steady_clock::now();
-  RandomWindows windows(text_, parts_.train, trainer_.length(), static_cast<uint64_t>(options_.seed),
-                        options_.fixedBatch ? 0 : state_.windows);
+  task_->seek(options_.fixedBatch ? 0 : state_.windows, state_.step + 1);
   double lr = learningRate(options_, state_.step + 1);
-  StepResult result = trainer_.step(windows, options_.accumulate, options_.adamw, lr, state_.updates + 1);
+  StepResult result = trainer_.step(*task_, options_.accumulate, options_.adamw, lr, state_.updates + 1);
   double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
 
   ++state_.step;
-  state_.windows = windows.drawn();
-  int64_t tokens = options_.accumulate * trainer_.tokensPerBatch();
+  state_.windows = task_->drawn();
   nlohmann::ordered_json line = {{"event", "step"},
                                  {"step", state_.step},
                                  {"loss", result.loss},
                                  {"lr", lr},
                                  {"grad_norm", result.gradNorm},
-                                 {"tokens", state_.step * tokens},
+                                 {task_->unit(), state_.step * perStep()},
                                  {"ms", seconds * 1e3},
-                                 {"tokens_per_s", static_cast<double>(tokens) / seconds}};
+                                 {task_->unit() + "_per_s", static_cast<double>(perStep()) / seconds}};
   if (result.skipped.empty()) {
     ++state_.updates;
     state_.skippedInRow = 0;
@@ -126,39 +123,38 @@ void Run::step(RunLog &log, Progress &progress) {
 }
 
 void Run::logEvaluation(RunLog &log) {
-  Evaluation valid = evaluate(device_, text_, parts_.valid);
-  fmt::print("step {}  validation loss {:.4f}\n", state_.step, valid.loss);
-  log.write({{"event", "valid"}, {"step", state_.step}, {"valid_loss", valid.loss}, {"valid_tokens", valid.tokens}});
+  nlohmann::ordered_json valid = task_->validate(), line = {{"event", "valid"}, {"step", state_.step}};
+  if (valid.empty())
+    return;
+  fmt::print("step {}  validation loss {:.4f}\n", state_.step, valid.at("valid_loss").get<double>());
+  line.update(valid);
+  log.write(line);
 }
 
 void Run::save() {
   if (savedStep_ == state_.step)
     return;
   json options = toJson(options_);
-  options["data"] = std::filesystem::absolute(options_.data).string(); // a run may be resumed from another folder
-  saveCheckpoint(checkpoint_, device_, {{"options", options}, {"state", state_}, {"data", fingerprint()}});
+  if (!options_.data.empty())
+    options["data"] = std::filesystem::absolute(options_.data).string(); // a run may be resumed from another folder
+  json run = {{"options", options}, {"state", state_}, {"data", task_->fingerprint()}};
+  run.update(task_->saved());
+  saveCheckpoint(checkpoint_, device_, run);
   savedStep_ = state_.step;
 }
 
 void Run::finish(RunLog &log) {
-  Evaluation valid = evaluate(device_, text_, parts_.valid);
-  log.write({{"event", "end"},
-             {"step", state_.step},
-             {"valid_loss", valid.loss},
-             {"valid_tokens", valid.tokens},
-             {"perplexity", valid.perplexity()},
-             {"bits_per_byte", valid.bitsPerByte()},
-             {"skipped", state_.skipped},
-             {"checkpoint", checkpoint_}});
+  nlohmann::ordered_json valid = task_->validate(), line = {{"event", "end"}, {"step", state_.step}};
+  line.update(valid);
+  line["skipped"] = state_.skipped;
+  line["checkpoint"] = checkpoint_;
+  log.write(line);
   if (state_.skipped)
     fmt::print("skipped steps    {}\n", state_.skipped);
-  fmt::print(
-      "validation loss  {:.4f}  ({} tokens)\nperplexity       {:.3f}\nbits per byte    {:.4f}\ncheckpoint       {}\n",
-      valid.loss, valid.tokens, valid.perplexity(), valid.bitsPerByte(), checkpoint_);
-  fmt::print("sample:\n");
-  generate(device_, ByteTokenizer(), "\n", sampleLength, {.seed = options_.seed},
-           [](const std::string &text) { std::fwrite(text.data(), 1, text.size(), stdout); });
-  fmt::print("\n");
+  if (!valid.empty())
+    task_->report(valid);
+  fmt::print("checkpoint       {}\n", checkpoint_);
+  task_->sample();
 }
 
 int Run::go() {
@@ -176,15 +172,16 @@ int Run::go() {
                {"parameters", model.parameter_count},
                {"options", toJson(options_)}});
 
-  fmt::print("{}: {} parameters, {} tokens a step, {} threads; {}: {} tokens to train on, {} to validate\n", model.name,
-             model.parameter_count, options_.accumulate * trainer_.tokensPerBatch(), device_.threads(), text_.path(),
-             parts_.train.size(), parts_.valid.size());
+  fmt::print("{}: {} parameters, {} {} a step, {} threads; {}\n", model.name, model.parameter_count, perStep(),
+             task_->unit(), device_.threads(), task_->dataText());
+  if (run_.resume)
+    fmt::print("continues after step {}\n", state_.step);
   auto accumulate = static_cast<double>(options_.accumulate);
   int64_t printEvery = run_.printEvery ? run_.printEvery : std::max<int64_t>(1, options_.steps / 60);
   {
     Interrupt interrupt;
-    Progress progress(options_.steps, accumulate * static_cast<double>(trainer_.tokensPerBatch()),
-                      accumulate * model.flops_per_step, measurePeak(model.dtype, device_.threads(), 0.05), printEvery);
+    Progress progress(options_.steps, static_cast<double>(perStep()), task_->unit(), accumulate * model.flops_per_step,
+                      measurePeak(model.dtype, device_.threads(), 0.05), printEvery);
     while (state_.step < options_.steps) {
       step(log, progress);
       if (options_.evalEvery && state_.step % options_.evalEvery == 0 && state_.step < options_.steps) {
@@ -214,7 +211,11 @@ std::string checkpointPath(const std::string &out) { return out + "/checkpoint.s
 TrainOptions savedOptions(const std::string &checkpoint) {
   Checkpoint info = readCheckpointInfo(checkpoint);
   try {
-    return fromJson(info.run.at("options"));
+    TrainOptions options = fromJson(info.run.at("options"));
+    check(options, /*points=*/true); // what a text needs more is checked with the flags
+    return options;
+  } catch (const UsageError &error) {
+    fail("checkpoint {}: its description of the run is damaged ({})", checkpoint, error.what());
   } catch (const json::exception &error) {
     fail("checkpoint {}: its description of the run is damaged ({})", checkpoint, error.what());
   }

@@ -3,8 +3,6 @@
 
 #include <cmath>
 #include <limits>
-#include <numbers>
-#include <numeric>
 
 namespace burin::runtime {
 
@@ -19,13 +17,11 @@ std::string Trainer::firstNonFiniteGradient() const {
   return {};
 }
 
-StepResult Trainer::step(RandomWindows &windows, int64_t accumulate, const AdamW &settings, double lr, int64_t update) {
-  // Random windows have no ignored targets, so the count is known before the first batch is drawn.
-  int64_t counted = accumulate * tokensPerBatch();
+StepResult Trainer::step(Batches &batches, int64_t accumulate, const AdamW &settings, double lr, int64_t update) {
+  int64_t counted = accumulate * batches.perBatch();
   double loss = 0;
   for (int64_t part = 0; part < accumulate; ++part) {
-    windows.next(step_.tokens, step_.targets);
-    std::iota(step_.positions.begin(), step_.positions.end(), 0);
+    batches.next();
     step_.scale = static_cast<float>(1.0 / static_cast<double>(counted));
     step_.accumulate = part == 0 ? 0.f : 1.f;
     device_.run(step_.entry);
@@ -55,24 +51,6 @@ StepResult Trainer::step(RandomWindows &windows, int64_t accumulate, const AdamW
     if (result.skipped.empty())
       result.skipped = fmt::format("the gradients are finite, but their norm is {}", result.gradNorm);
   }
-  return result;
-}
-
-double Evaluation::perplexity() const { return std::exp(loss); }
-double Evaluation::bitsPerByte() const { return loss / std::numbers::ln2; }
-
-Evaluation evaluate(Device &device, const TextFile &text, Part part) {
-  LossEntry entry(device);
-  AllWindows windows(text, part);
-  Evaluation result;
-  double sum = 0;
-  while (int64_t counted = windows.next(entry.tokens, entry.targets)) {
-    std::iota(entry.positions.begin(), entry.positions.end(), 0);
-    device.run(entry.entry);
-    sum += entry.loss;
-    result.tokens += counted;
-  }
-  result.loss = sum / static_cast<double>(result.tokens);
   return result;
 }
 

@@ -232,7 +232,7 @@ Tensor block2024(Tensor x, Tensor positions, const PackCase &c, const Scope &sco
   const Scope attn = scope / "attn", ffn = scope / "ffn", ln1 = scope / "ln1", ln2 = scope / "ln2";
   x = add(x, nn::attention(nn::rms_norm(x, ln1), positions,
                            {.heads = c.integer("num_heads"), .rope_theta = std::nullopt}, attn));
-  return add(x, nn::gelu_feed_forward(nn::rms_norm(x, ln2), c.integer("d_ff"), ffn, {.approximate = false}));
+  return add(x, nn::gelu_feed_forward(nn::rms_norm(x, ln2), c.integer("d_ff"), ffn, {.gelu = {.approximate = false}}));
 }
 
 // Weights of a block alone, in a scope that a parameter's name needs.

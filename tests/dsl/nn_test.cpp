@@ -128,6 +128,71 @@ TEST(TransformerBlock, GeluReplacesTheGate) {
   EXPECT_EQ(parameters(graph), 4 * 16 * 16 + 2 * 24 * 16 + 2 * 16);
 }
 
+// Three matrices under one another, cut where they are used; the same products as with three parameters.
+TEST(Attention, FusedProjectionsAreOneParameter) {
+  nn::Block block = small;
+  block.attention.fused_qkv = true;
+  block.attention.projection.bias = block.attention.output.bias = true;
+  const Graph graph = declareBlock(block);
+  EXPECT_EQ(nodeNamed(graph, "layers.0.attn.qkv_proj.weight").shape, (Shape{48, 16}));
+  EXPECT_EQ(nodeNamed(graph, "layers.0.attn.qkv_proj.weight").init.std, squareRoot(2.0 / 32));
+  EXPECT_EQ(nodeNamed(graph, "layers.0.attn.output_proj.bias").shape, (Shape{16}));
+  EXPECT_EQ(count(graph, "slice"), 6);
+  EXPECT_EQ(count(graph, "matmul"), 4 + 2 + 3);
+  EXPECT_EQ(parameters_in(graph, "layers.0.attn"), 4 * 16 * 16 + 4 * 16);
+}
+
+TEST(Linear, BiasStartsAtZeroAndDoesNotDecay) {
+  Graph graph;
+  const Tensor x = graph.input("x", {6, 16}, Dtype::f32);
+  nn::linear(x, 4, "out", {.bias = true, .init = normal(0.5)});
+  const Node &bias = nodeNamed(graph, "out.bias"), &weight = nodeNamed(graph, "out.weight");
+  EXPECT_EQ(bias.shape, Shape{4});
+  EXPECT_FALSE(bias.decay);
+  EXPECT_EQ(bias.init.mean, 0);
+  EXPECT_EQ(weight.init.kind, Initializer::Kind::normal);
+  EXPECT_EQ(weight.init.std, 0.5);
+}
+
+// The norm of what is left after the mean is taken away.
+TEST(LayerNorm, IsMadeOfPrimitives) {
+  Graph graph;
+  const Tensor x = graph.input("x", {2, 6, 16}, Dtype::f32);
+  EXPECT_EQ(nn::layer_norm(x, "ln").shape(), x.shape());
+  EXPECT_EQ(count(graph, "reduce_sum"), 1);
+  EXPECT_EQ(count(graph, "rms_norm"), 1);
+  EXPECT_EQ(graph.nodes[firstOf(graph, "scale")].attributes[0].real, 1.0 / 16);
+  EXPECT_EQ(nodeNamed(graph, "ln.weight").init.mean, 1);
+  EXPECT_EQ(nodeNamed(graph, "ln.bias").init.mean, 0);
+  EXPECT_FALSE(nodeNamed(graph, "ln.bias").decay || nodeNamed(graph, "ln.weight").decay);
+}
+
+TEST(TransformerBlock, TakesEitherNorm) {
+  nn::Block block = small;
+  block.norm_kind = nn::NormKind::layer;
+  const Graph graph = declareBlock(block);
+  EXPECT_EQ(count(graph, "reduce_sum"), 2);
+  EXPECT_EQ(parameters_in(graph, "layers.0.ln1"), 2 * 16);
+}
+
+TEST(Positions, LearnedOnesAreRowsOfAMatrix) {
+  Graph graph;
+  const Tensor positions = graph.input("positions", {6}, Dtype::i32);
+  EXPECT_EQ(nn::learned_positions(positions, 8, 4, "at").shape(), (Shape{6, 4}));
+  EXPECT_TRUE(nodeNamed(graph, "at.weight").decay);
+  EXPECT_EQ(messageOf([&] { nn::learned_positions(positions, 5, 4, "few"); }),
+            "there must be a learned position for each token of a sequence: positions is [6], context is 5");
+}
+
+TEST(Positions, SinusoidalOnesHaveNoParameters) {
+  Graph graph;
+  const Tensor positions = graph.input("positions", {2, 6}, Dtype::i32);
+  EXPECT_EQ(nn::sinusoidal_positions(positions, 4, "at").shape(), (Shape{2, 6, 4}));
+  EXPECT_EQ(parameters(graph), 0);
+  EXPECT_EQ(messageOf([&] { nn::sinusoidal_positions(positions, 5, "odd"); }),
+            "a sinusoid is made of pairs, so its width must be even: width is 5");
+}
+
 // A tie is one Tensor used twice: one parameter, counted once.
 static_assert([] {
   Graph graph;

@@ -30,6 +30,8 @@ static_assert(ReduceSum{.dims = {0, 2}, .keep_dims = true}.shape({2, 3, 4}) == S
 static_assert(ReduceMax{.dims = {1, 0}}.shape({2, 3}) == Shape{});
 static_assert(Mask::shape({2, 4, 5, 5}, {5, 5}) == Shape{2, 4, 5, 5});
 static_assert(Where::shape({}, {4, 3}, {3}) == Shape{4, 3});
+static_assert(Slice{.start = 4, .size = 2}.shape({7, 3}) == Shape{2, 3});
+static_assert(Sinusoid{.width = 6}.shape({2, 5, 1}) == Shape{2, 5, 6} && Sinusoid{}.cost({5, 1}).other == 30);
 static_assert(Past::shape({2, 4, 5, 3}) == Shape{2, 4, 5, 3});
 
 // An op without a rule takes f32; views keep what they view; comparisons make i32.
@@ -37,6 +39,18 @@ static_assert(resultDtype(Add{}, Dtype::f32, Dtype::f32) == Dtype::f32);
 static_assert(resultDtype(Reshape{}, Dtype::i32) == Dtype::i32 && resultDtype(Transpose{}, Dtype::f32) == Dtype::f32);
 static_assert(resultDtype(GreaterEqual{}, Dtype::i32, Dtype::i32) == Dtype::i32);
 static_assert(resultDtype(ToFloat{}, Dtype::i32) == Dtype::f32 && resultDtype(IsFinite{}, Dtype::f32) == Dtype::i32);
+
+TEST(Slice, LiesWithinItsInput) {
+  EXPECT_EQ(messageOf([] {
+              (void)Slice{.start = 6, .size = 2}.shape({7, 3});
+            }),
+            "a slice must lie within its input: x is [7, 3], start is 6, size is 2");
+}
+
+TEST(Sinusoid, PositionsAreAColumn) {
+  EXPECT_EQ(messageOf([] { (void)Sinusoid{}.shape({7}); }),
+            "the positions of a sinusoid must be a column, [..., 1]: positions is [7]");
+}
 
 TEST(Scale, FactorIsFinite) {
   EXPECT_EQ(messageOf([] { (void)Scale{1.0 / 0.0}.shape({1}); }),

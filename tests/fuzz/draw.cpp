@@ -160,7 +160,7 @@ private:
 
   void move() {
     // Unlike moves in like numbers: an op is not worth more attention for being one of many element-wise ones.
-    switch (below(20)) {
+    switch (below(21)) {
     case 0:
     case 1:
       return unary();
@@ -192,6 +192,8 @@ private:
       return layer();
     case 18:
       return lookUp();
+    case 19:
+      return cut();
     default:
       return whole();
     }
@@ -370,6 +372,20 @@ private:
     return columns;
   }
 
+  // Some rows of a tensor; or all of them, cut into the right sides of products, as a fused projection is.
+  void cut() {
+    const Tensor x = valueOfRank(1);
+    const int64_t rows = x.shape()[0], start = below(rows), size = 1 + below(rows - start);
+    if (oneIn(2) || x.shape().rank() < 2)
+      return push(slice(x, {.start = start, .size = size}));
+    const int64_t columns = narrow(x.shape());
+    const Tensor all = learned({2 * columns, x.shape().back()});
+    const Tensor left = matmul(x, slice(all, {.start = 0, .size = columns}), {.transpose_b = true});
+    const Tensor right = matmul(x, slice(all, {.start = columns, .size = columns}), {.transpose_b = true});
+    push(oneIn(2) ? mul(left, right) : left);
+    push(right);
+  }
+
   void norm() {
     constexpr double epsilons[] = {1e-6, 1e-5, 1e-2};
     const Tensor x = valueOfRank(1), gain = learned({x.shape().back()});
@@ -490,7 +506,7 @@ private:
   void layer() {
     const Scope scope(pick(layerNames));
     const Scope numbered = scope / static_cast<int64_t>(names++);
-    const int64_t kind = below(6);
+    const int64_t kind = below(9);
     const Tensor x = kind <= 1 ? valueOfRank(3, 3) : valueOfRank(2, 4);
     const int64_t width = x.shape().back(), hidden = narrow(x.shape());
     const int64_t head = width % 2 == 0 ? 2 : width % 3 == 0 ? 3 : 1;
@@ -511,9 +527,27 @@ private:
     case 2:
       return push(nn::swiglu(x, hidden, numbered));
     case 3:
-      return push(nn::gelu_feed_forward(x, hidden, numbered, {.approximate = oneIn(2)}));
+      return push(nn::gelu_feed_forward(x, hidden, numbered, {.gelu = {.approximate = oneIn(2)}}));
     case 4:
       return push(nn::rms_norm(nn::linear(x, hidden, numbered / "linear"), numbered / "norm"));
+    case 5:
+      return push(nn::layer_norm(nn::linear(x, hidden, numbered / "linear", {.bias = true}), numbered / "norm",
+                                 {.bias = oneIn(2)}));
+    case 6:
+      if (x.shape().rank() == 3 && oneIn(2))
+        return push(nn::dropout(x,
+                                {.rate = random.uniform(0.1, 0.9),
+                                 .rows = integers({x.shape()[0]}),
+                                 .positions = integers({x.shape()[1]}),
+                                 .key = integers({}, "keep")},
+                                numbered));
+      [[fallthrough]];
+    case 7: { // where each row stands, made of sines or learned
+      const Tensor at = integers({x.shape().back(1)}, "ids");
+      return push(add(x, width % 2 == 0 && oneIn(2)
+                             ? nn::sinusoidal_positions(at, width, numbered)
+                             : nn::learned_positions(at, size() + x.shape().back(1), width, numbered, constant(0))));
+    }
     default: { // gated by other means; the weights lie either way, the inputs may differ
       const bool flip = oneIn(2);
       const Tensor other = oneIn(4) ? scale(x, 0.5) : x;

@@ -18,6 +18,9 @@ const Attribute &attributeOf(const Node &node, std::string_view name) {
 
 // An op's fields from the attributes that it wrote.
 template <typename Op> Op restored(const Node &) { return {}; }
+template <> DropoutMask restored(const Node &node) {
+  return {attributeOf(node, "width").integer, attributeOf(node, "rate").real, attributeOf(node, "id").integer};
+}
 template <> Gelu restored(const Node &node) { return {attributeOf(node, "approximate").integer != 0}; }
 template <> Matmul restored(const Node &node) {
   return {attributeOf(node, "transpose_a").integer != 0, attributeOf(node, "transpose_b").integer != 0};
@@ -32,6 +35,12 @@ template <> Reshape restored(const Node &node) { return {attributeOf(node, "shap
 template <> RmsNorm restored(const Node &node) { return {attributeOf(node, "eps").real}; }
 template <> Rope restored(const Node &node) {
   return {attributeOf(node, "theta").real, attributeOf(node, "half_split").integer != 0};
+}
+template <> Sinusoid restored(const Node &node) {
+  return {attributeOf(node, "width").integer, attributeOf(node, "theta").real};
+}
+template <> Slice restored(const Node &node) {
+  return {attributeOf(node, "start").integer, attributeOf(node, "size").integer};
 }
 template <> Scale restored(const Node &node) { return {attributeOf(node, "factor").real}; }
 template <> Transpose restored(const Node &node) { return {attributeOf(node, "permutation").integers}; }
@@ -50,14 +59,15 @@ template <typename Op, int operands> std::pair<const std::string_view, Apply> en
 // Every op of dsl/ops.
 const std::map<std::string_view, Apply> &table() {
   static const std::map<std::string_view, Apply> ops = {
-      entry<Add, 2>(),       entry<CrossEntropy, 2>(), entry<Div, 2>(),          entry<Embedding, 2>(),
-      entry<Exp, 1>(),       entry<Gelu, 1>(),         entry<GreaterEqual, 2>(), entry<IsFinite, 1>(),
-      entry<Log, 1>(),       entry<Mask, 2>(),         entry<Matmul, 2>(),       entry<Maximum, 2>(),
-      entry<Minimum, 2>(),   entry<Mul, 2>(),          entry<Past, 1>(),         entry<ReduceMax, 1>(),
-      entry<ReduceSum, 1>(), entry<Relu, 1>(),         entry<Reshape, 1>(),      entry<RmsNorm, 2>(),
-      entry<Rope, 2>(),      entry<Scale, 1>(),        entry<Sigmoid, 1>(),      entry<Silu, 1>(),
-      entry<Softmax, 1>(),   entry<Sqrt, 1>(),         entry<Sub, 2>(),          entry<Tanh, 1>(),
-      entry<ToFloat, 1>(),   entry<Transpose, 1>(),    entry<Where, 3>()};
+      entry<Add, 2>(),       entry<CrossEntropy, 2>(), entry<Div, 2>(),   entry<DropoutMask, 3>(),
+      entry<Embedding, 2>(), entry<Exp, 1>(),          entry<Gelu, 1>(),  entry<GreaterEqual, 2>(),
+      entry<IsFinite, 1>(),  entry<Log, 1>(),          entry<Mask, 2>(),  entry<Matmul, 2>(),
+      entry<Maximum, 2>(),   entry<Minimum, 2>(),      entry<Mul, 2>(),   entry<Past, 1>(),
+      entry<ReduceMax, 1>(), entry<ReduceSum, 1>(),    entry<Relu, 1>(),  entry<Reshape, 1>(),
+      entry<RmsNorm, 2>(),   entry<Rope, 2>(),         entry<Scale, 1>(), entry<Sigmoid, 1>(),
+      entry<Silu, 1>(),      entry<Sinusoid, 1>(),     entry<Slice, 1>(), entry<Softmax, 1>(),
+      entry<Sqrt, 1>(),      entry<Sub, 2>(),          entry<Tanh, 1>(),  entry<ToFloat, 1>(),
+      entry<Transpose, 1>(), entry<Where, 3>()};
   return ops;
 }
 
@@ -102,6 +112,8 @@ std::string attributesText(const Node &node) {
     std::string value;
     if (attribute.kind == Attribute::Kind::boolean && attribute.integer)
       value = "true";
+    else if (attribute.kind == Attribute::Kind::integer)
+      value = std::to_string(attribute.integer);
     else if (attribute.kind == Attribute::Kind::real)
       value = number(attribute.real);
     else if (attribute.kind == Attribute::Kind::integers)

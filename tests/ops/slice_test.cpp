@@ -1,4 +1,4 @@
-// slice: consecutive rows, read where they lie.
+// slice: consecutive rows, read where they lie; three of them as the matrices of three products.
 #include "tests/support/op_test.h"
 
 namespace burin::test {
@@ -13,14 +13,25 @@ static Results reference(const Call &call) {
 
 static std::vector<OpCase> cases() {
   std::vector<OpCase> cases;
-  for (int64_t n : oddSizes) {
-    const std::string x = "tensor<7x" + std::to_string(n) + "x3xf32>", y = "tensor<2x" + std::to_string(n) + "x3xf32>";
-    cases.push_back({.name = "rows 4 and 5 of " + x,
-                     .operands = {{.shape = {7, n, 3}}},
-                     .build = {},
-                     .text = "func.func @op(%x: " + x + ") -> " + y + " {\n  %y = burin.slice %x from 4 size 2 : " + x +
-                             "\n  %z = burin.scale %y by 2.0 : " + y + "\n  return %z : " + y + "\n}"});
-  }
+  for (int64_t n : oddSizes)
+    for (const Slice &rows : {Slice{4, 2}, Slice{0, 3}, Slice{5, 2}, Slice{0, 7}})
+      cases.push_back({.name = "rows " + std::to_string(rows.start) + " and on, " + std::to_string(rows.size) +
+                               " of [7, " + std::to_string(n) + ", 3]",
+                       .operands = {{.shape = {7, n, 3}}},
+                       .build = [=](auto &in) { return scale(slice(in[0], rows), 2); }});
+  // The gradients of all slices meet in one tensor; where two overlap they add up.
+  for (int64_t n : oddSizes)
+    for (int64_t start : {n, n - 1})
+      cases.push_back({.name = "a matrix of three, " + std::to_string(n) + " rows each, the second from row " +
+                               std::to_string(start),
+                       .operands = {{.shape = {5, 3}}, {.shape = {3 * n, 3}}},
+                       .build = [=](auto &in) {
+                         const auto part = [&](int64_t from) {
+                           return matmul(in[0], slice(in[1], {from, n}), {.transpose_b = true});
+                         };
+                         const Tensor first = part(0), second = part(start), third = part(2 * n);
+                         return add(mul(first, second), third);
+                       }});
   return cases;
 }
 

@@ -53,6 +53,30 @@ TEST(Import, LeavesTargetsOutOfLogitsAndTakesOneRow) {
   EXPECT_EQ(resultsOf(logits)[0].shape, (std::vector<int64_t>{1, 5, 11}));
 }
 
+// Under the output's name; what other outputs alone read is no argument of it.
+TEST(Import, MakesAnEntryOfEachOtherOutput) {
+  const auto declare = [](Batch batch) {
+    Graph graph;
+    const Tensor x = graph.input("x", {batch.rows, 1}, Dtype::f32), y = graph.input("y", {batch.rows, 1}, Dtype::f32);
+    const Tensor weights = graph.input("weights", {batch.rows, 1}, Dtype::f32);
+    const Tensor prediction = nn::linear(x, 1, "out", {.bias = true});
+    graph.output("prediction", prediction);
+    graph.output("loss", nn::squared_error(prediction, y, weights));
+    return graph;
+  };
+  mlir::OwningOpRef<mlir::ModuleOp> module =
+      importModel(context(), {.name = "line",
+                              .declare = declare,
+                              .batch = {7, 1},
+                              .target = (*emptyModule("x86-64"))->getAttrOfType<TargetAttr>("burin.target"),
+                              .revision = "test"});
+  ASSERT_TRUE(module);
+  mlir::func::FuncOp prediction = entry(*module, "prediction");
+  EXPECT_EQ(names(argumentsOf(prediction), "input"), Names{"x"});
+  EXPECT_EQ(resultsOf(prediction)[0].shape, (std::vector<int64_t>{1, 1}));
+  EXPECT_EQ(names(argumentsOf(entry(*module, "loss")), "input"), (Names{"x", "y", "weights"}));
+}
+
 TEST(Import, PutsDecayedParametersFirstAndAlignsAll) {
   const Graph graph = SmallModel{}.declare({3, 5});
   const ParameterLayout layout(graph);

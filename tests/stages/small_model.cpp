@@ -16,14 +16,27 @@ Graph SmallModel::declare(Batch batch) const {
   const Tensor table =
       graph.parameter("token_embeddings.weight", {vocab, width}, truncatedNormal(1, 3), /*decay=*/true);
   Tensor x = embedding(table, tokens);
-  const nn::Block block{.attention = {.heads = heads, .rope_theta = rope_theta},
+  const nn::Linear linear{.bias = classic};
+  const nn::NormKind kind = classic ? nn::NormKind::layer : nn::NormKind::rms;
+  const nn::Dropout dropout = nn::dropout_inputs(graph, batch.rows, positions, classic ? 0.2 : 0);
+  const nn::Block block{.attention = {.heads = heads,
+                                      .rope_theta = rope_theta,
+                                      .fused_qkv = classic,
+                                      .projection = linear,
+                                      .output = linear},
                         .norm = norm,
+                        .norm_kind = kind,
                         .feed_forward = feed_forward,
-                        .hidden = hidden};
+                        .hidden = hidden,
+                        .gelu = {.in = linear, .out = linear},
+                        .dropout = dropout};
+  if (classic)
+    x = nn::dropout(add(x, nn::learned_positions(positions, batch.length, width, "position_embeddings")), dropout,
+                    "dropout");
   for (int64_t i = 0; i < layers; ++i)
     x = nn::transformer_block(x, positions, block, Scope("layers") / i);
   if (norm != nn::Norm::none)
-    x = nn::rms_norm(x, "ln_final");
+    x = nn::norm(x, kind, "ln_final");
   const Tensor logits = tied ? matmul(x, table, {.transpose_b = true}) : nn::linear(x, vocab, "lm_head");
   graph.output("logits", logits);
   graph.output("loss", cross_entropy(logits, targets));
@@ -36,7 +49,12 @@ std::vector<SmallModel> smallModels() {
           {.name = "no_norm", .norm = nn::Norm::none},
           {.name = "post_norm", .norm = nn::Norm::post},
           {.name = "gelu", .feed_forward = nn::FeedForward::gelu},
-          {.name = "tied", .tied = true}};
+          {.name = "tied", .tied = true},
+          {.name = "classic",
+           .rope_theta = std::nullopt,
+           .feed_forward = nn::FeedForward::gelu,
+           .tied = true,
+           .classic = true}};
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> imported(const SmallModel &model, Batch batch, const std::string &cpu) {

@@ -18,12 +18,13 @@ struct SmallModel {
   std::optional<double> rope_theta = 1e4;
   nn::Norm norm = nn::Norm::pre;
   nn::FeedForward feed_forward = nn::FeedForward::swiglu;
-  bool tied = false; // the output layer reads the embedding's table
+  bool tied = false;    // the output layer reads the embedding's table
+  bool classic = false; // learned positions, LayerNorm, biases, fused projections, dropout
 
   Graph declare(Batch batch) const;
 };
 
-// baseline, no positions, no norm, post-norm, GELU, tied.
+// baseline, no positions, no norm, post-norm, GELU, tied, classic.
 std::vector<SmallModel> smallModels();
 
 // The module with all entries, as stage `imported` has it.

@@ -249,6 +249,10 @@ Results Program::run(const std::string &name, const std::vector<Values> &argumen
     throw std::runtime_error("entry '" + name + "' takes " + std::to_string(inputs.size()) + " arguments, got " +
                              std::to_string(arguments.size()));
   for (size_t i = 0; i < inputs.size(); ++i)
+    if (arguments[i].shape != inputs[i].shape)
+      throw std::runtime_error("argument '" + inputs[i].name + "' of entry '" + name + "' is " +
+                               describe(inputs[i].shape) + ", not " + describe(arguments[i].shape));
+  for (size_t i = 0; i < inputs.size(); ++i)
     write(placed(inputs[i], compiled.inputs, compiled.num_inputs), arguments[i], inputs[i].integers);
 
   for (int64_t i = 0; i < compiled.num_launches; ++i) {

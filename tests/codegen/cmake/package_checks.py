@@ -48,7 +48,7 @@ def refusals(arguments):
         "a-b SOURCE m.cpp BATCH 2 LENGTH 8": r"the name must be a C name",
         "m SOURCE m.cpp BATCH 0 LENGTH 8": r"BATCH must be a positive number, not '0'",
         "m SOURCE m.cpp BATCH 2 LENGTH x": r"LENGTH must be a positive number, not 'x'",
-        "m SOURCE m.cpp BATCH 2 LENGTH 8 DTYPE bf16": r"DTYPE bf16 is not supported yet: activations are stored in f32",
+        "m SOURCE m.cpp BATCH 2 LENGTH 8 DTYPE f16": r"DTYPE must be f32 or bf16, not 'f16'",
         "m SOURCE none.cpp BATCH 2 LENGTH 8": r"there is no source '[^']*none.cpp'",
     }
     with tempfile.TemporaryDirectory() as folder:
@@ -67,7 +67,7 @@ def command_line(arguments):
         ("--cpu=pentium5",): r"error: unknown CPU 'pentium5': expected native, .*\n",
         ("--model=none",): r"error: no model 'none': the source has tiny\n",
         ("--batch=0",): r"error: --batch and --length must be at least 1; they are 0 and 8\n",
-        ("--dtype=bf16",): r"error: --dtype bf16 is not supported yet: activations are stored in f32\n",
+        ("--dtype=f16",): r"error: --dtype takes f32 or bf16, not 'f16'\n",
         ("--stop-after=fuse",): r"error: there is no stage 'fuse'\n",
         ("--without=burin-none",): r"error: no stage runs a pass 'burin-none'\n",
         ("--fast",): r"error: unknown option '--fast'; --help lists them\n",

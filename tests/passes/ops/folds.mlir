@@ -20,6 +20,35 @@ func.func @add_stretching_zero(%x: tensor<16xf32>) -> tensor<8x16xf32> {
   return %a : tensor<8x16xf32>
 }
 
+// The gradients of three slices become one tensor, whatever the order in which they are added.
+// CHECK-LABEL: @add_of_slices
+// CHECK-SAME:    (%[[A:.+]]: tensor<2x5xf32>, %[[B:.+]]: tensor<3x5xf32>, %[[C:.+]]: tensor<1x5xf32>)
+// CHECK-NEXT:    %[[Y:.+]] = burin.concat %[[A]], %[[B]], %[[C]]
+// CHECK-NEXT:    return %[[Y]]
+func.func @add_of_slices(%a: tensor<2x5xf32>, %b: tensor<3x5xf32>, %c: tensor<1x5xf32>) -> tensor<6x5xf32> {
+  %zero1 = burin.constant 0.0 : tensor<1x5xf32>
+  %zero2 = burin.constant 0.0 : tensor<2x5xf32>
+  %zero4 = burin.constant 0.0 : tensor<4x5xf32>
+  %zero5 = burin.constant 0.0 : tensor<5x5xf32>
+  %da = burin.concat %a, %zero4 : tensor<2x5xf32>, tensor<4x5xf32>
+  %db = burin.concat %zero2, %b, %zero1 : tensor<2x5xf32>, tensor<3x5xf32>, tensor<1x5xf32>
+  %dc = burin.concat %zero5, %c : tensor<5x5xf32>, tensor<1x5xf32>
+  %ca = burin.add %dc, %da : tensor<6x5xf32>, tensor<6x5xf32>
+  %y = burin.add %db, %ca : tensor<6x5xf32>, tensor<6x5xf32>
+  return %y : tensor<6x5xf32>
+}
+
+// Slices that overlap must be added.
+// CHECK-LABEL: @add_of_overlapping_slices
+// CHECK:         burin.add
+func.func @add_of_overlapping_slices(%a: tensor<2x5xf32>, %b: tensor<2x5xf32>) -> tensor<3x5xf32> {
+  %zero = burin.constant 0.0 : tensor<1x5xf32>
+  %da = burin.concat %a, %zero : tensor<2x5xf32>, tensor<1x5xf32>
+  %db = burin.concat %zero, %b : tensor<1x5xf32>, tensor<2x5xf32>
+  %y = burin.add %da, %db : tensor<3x5xf32>, tensor<3x5xf32>
+  return %y : tensor<3x5xf32>
+}
+
 // A factor of 1 is dropped.
 // CHECK-LABEL: @scale_by_one
 // CHECK-NEXT:    return

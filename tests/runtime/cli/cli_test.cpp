@@ -172,6 +172,11 @@ TEST_F(CliTest, WrongFlagsAreRefused) {
   expectRefused(train({"--steps", "ten"}), 2, "--steps");
   expectRefused(train({"--steps", "99999999999999999999"}), 2, "--steps");
   expectRefused(train({"--steps"}), 2, "--steps");
+  expectRefused(train({"--steps", ""}), 2, "--steps: '' is not a whole number");
+  expectRefused(train({"--steps", "0x10"}), 2, "--steps: '0x10' is not a whole number");
+  expectRefused(train({"--steps", "010", "--warmup", "11"}), 2, "longer than the run of 10 steps");
+  expectRefused(train({"--weight-decay", ""}), 2, "--weight-decay: '' is not a number");
+  expectRefused(run(TOY, {"train", "--data", data, "--out", ""}), 2, "--out: must not be empty");
   expectRefused(run(TOY, {"train"}), 2, "--data is required");
   expectRefused(train({"--lr", "nan"}), 2, "--lr is nan, but must lie in (0, 10]");
   expectRefused(train({"--lr", "-1"}), 2, "--lr is -1, but must lie in (0, 10]");
@@ -199,7 +204,9 @@ TEST_F(CliTest, UnusableFilesAreRefused) {
   expectRefused(trainOn(folder.file("none")), 1, "No such file or directory");
   expectRefused(trainOn(folder.write("empty", "")), 1, "is empty: have 0 tokens, need 17");
   expectRefused(trainOn(folder.write("short", "short")), 1, "have 5 tokens for training, need 17");
-  expectRefused(trainOn(folder.write("wide", sampleText(100) + '\x80')), 1,
+  std::string wide = folder.write("wide", sampleText(100) + '\x80');
+  expectRefused(trainOn(wide), 1, "data file " + wide + ": byte 0x80 at offset 100 begins no UTF-8 character");
+  expectRefused(run(TOY, {"train", "--tokens", "bytes", "--data", wide, "--out", out}), 1,
                 "token id 128 at offset 100, but the model's vocabulary ends at 128");
   std::string file = folder.write("file", "");
   expectRefused(run(TOY, {"train", "--data", data, "--out", file}), 1, "output folder " + file);
@@ -209,12 +216,78 @@ TEST_F(CliTest, UnusableFilesAreRefused) {
   expectRefused(run(TOY, {"generate", "--checkpoint", data}), 1, "not a safetensors file");
 }
 
+// The characters of the text are the vocabulary; the checkpoint brings them along.
+TEST_F(CliTest, CharactersOfTheTextAreTheVocabulary) {
+  std::string text;
+  for (int i = 0; i < 200; ++i)
+    text += "höre auf den Wind. ";
+  std::string path = folder.write("umlauts", text), checkpoint = out + "/checkpoint.safetensors";
+  ASSERT_EQ(run(TOY, {"train", "--data", path, "--out", out, "--steps", "100", "--lr", "0.1"}).code, 0);
+  Result result =
+      run(TOY, {"generate", "--checkpoint", checkpoint, "--prompt", "h", "--temperature", "0", "--count", "2"});
+  EXPECT_EQ(result.out.substr(0, 3), "hö");
+  expectRefused(run(TOY, {"generate", "--checkpoint", checkpoint, "--prompt", "höx"}), 1,
+                "the prompt has the character 'x' (U+0078) at offset 3, which is not among the 13 characters that the "
+                "model was trained on");
+  std::string other = folder.write("other", "der Wind, der Wind");
+  expectRefused(run(TOY, {"eval", "--data", other, "--part", "all", "--checkpoint", checkpoint}), 1,
+                "data file " + other + " has the character ',' (U+002C) at offset 8, which is not among");
+  // A byte of an umlaut is half a character, so there are fewer characters than bytes.
+  Result eval = run(TOY, {"eval", "--data", path, "--part", "all", "--checkpoint", checkpoint, "--json"});
+  json parsed = json::parse(eval.out);
+  EXPECT_EQ(parsed["tokens"], 19 * 200 - 1);
+  EXPECT_NEAR(parsed["bits_per_byte"].get<double>(),
+              parsed["loss"].get<double>() / std::log(2.0) * (19 * 200 - 1) / (20 * 200 - 1), 1e-9);
+}
+
+TEST_F(CliTest, MoreCharactersThanTheModelHasIdsAreRefused) {
+  std::string text;
+  for (char c = ' '; c < 127; ++c)
+    text += c;
+  std::string path = folder.write("many", text + text);
+  expectRefused(run(TOY_SMALL, {"train", "--data", path, "--out", out}), 1,
+                "data file " + path + " has 95 different characters, but the model's vocabulary has room for 64");
+}
+
+// What is printed never gets into a file of the run, whatever streams the program was given.
+TEST_F(CliTest, ClosedStreamsAreHeldOpen) {
+  std::string command = TOY + std::string(" train --data ") + data + " --out " + out + " --steps 3 --threads 1";
+  EXPECT_NE(std::system((command + " <&- >&- 2>&-").c_str()), 0);
+  std::string log = readFile(out + "/log.jsonl");
+  EXPECT_EQ(std::count(log.begin(), log.end(), '\n'), 5) << log;
+  EXPECT_EQ(log.find("tokens to train on"), std::string::npos) << log;
+  EXPECT_NE(std::system((command + " 2>" + folder.file("said") + " >/dev/full").c_str()), 0);
+  EXPECT_NE(readFile(folder.file("said")).find("error: cannot write to standard output\n"), std::string::npos);
+}
+
+TEST_F(CliTest, PathsNeedNotBeUtf8) {
+  std::string odd = folder.write("t\xff", sampleText(3000));
+  Result result = run(TOY, {"train", "--data", odd, "--out", out, "--steps", "2", "--threads", "1"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  expectRefused(run(TOY, {"train", "--resume", "--out", out}), 1, "cannot open data file");
+  EXPECT_EQ(run(TOY, {"train", "--resume", "--out", out, "--data", odd}).code, 0);
+}
+
+TEST_F(CliTest, RefusedDataLeavesNoFolder) {
+  expectRefused(run(TOY, {"train", "--data", folder.file("none"), "--out", out}), 1, "No such file");
+  EXPECT_FALSE(std::ifstream(out).good());
+}
+
 TEST_F(CliTest, CheckpointOfAnotherModelIsRefused) {
   ASSERT_EQ(train({"--steps", "1"}).code, 0);
   std::string checkpoint = out + "/checkpoint.safetensors";
   expectRefused(run(TOY_SMALL, {"generate", "--checkpoint", checkpoint}), 1,
                 "checkpoint " + checkpoint +
                     ": 'table.weight' is F32 [128, 128], model 'toy_small' expects F32 [64, 64]");
+  // The same shapes under another name: weights that fit and mean something else.
+  std::string content = readFile(checkpoint), name = "\"model\":\"toy\"";
+  ASSERT_NE(content.find(name), std::string::npos);
+  folder.write("run/checkpoint.safetensors", content.replace(content.find(name), name.size(), "\"model\":\"tow\""));
+  std::string message = "checkpoint " + checkpoint + ": written by model 'tow', this is model 'toy'";
+  expectRefused(run(TOY, {"generate", "--checkpoint", checkpoint}), 1, message);
+  expectRefused(run(TOY, {"eval", "--data", data, "--checkpoint", checkpoint}), 1, message);
+  expectRefused(run(TOY, {"train", "--resume", "--out", out}), 1, message);
+  EXPECT_EQ(run(TOY, {"generate", "--checkpoint", checkpoint, "--any-model"}).code, 0);
 }
 
 // A program for another CPU still says what it is, and refuses to run in one line.

@@ -63,6 +63,18 @@ TEST_F(FaultsTest, KillAtAnyMomentLeavesACheckpoint) {
   EXPECT_EQ(run(TOY, {"eval", "--data", data, "--checkpoint", checkpoint}).code, 0);
 }
 
+// A run that is killed before its first step already has a checkpoint, in place of an earlier run's.
+TEST_F(FaultsTest, ACheckpointIsThereBeforeTheFirstStep) {
+  ASSERT_EQ(run(TOY, train({"--steps", "7"})).code, 0);
+  Program program(TOY, train({"--steps", "100000000", "--save-every", "0", "--print-every", "1"}));
+  waitFor(program, "step 1/");
+  program.signal(SIGKILL);
+  program.wait();
+  Result result = run(TOY, {"train", "--resume", "--out", out, "--steps", "3"});
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_NE(result.out.find("continues after step 0\n"), std::string::npos) << result.out;
+}
+
 TEST_F(FaultsTest, FullDiskKeepsThePreviousCheckpoint) {
   ASSERT_EQ(run(TOY, train({"--steps", "2"})).code, 0);
   std::string before = readFile(checkpoint);
@@ -93,22 +105,23 @@ TEST_F(FaultsTest, TwoRunsCannotShareAFolder) {
   EXPECT_EQ(second.err, "error: the output folder " + out + " is in use by another run\n");
 }
 
-// The toy model turns the gradient of its bias infinite wherever id 1 is a target.
+// The toy model turns the gradient of its bias infinite wherever the last id is a target.
 TEST_F(FaultsTest, NonFiniteGradientsAreSkippedCountedAndNamed) {
   std::string text = sampleText(5000);
   for (size_t i = 100; i < 4500; i += 400)
-    text[i] = '\1';
+    text[i] = '\x7f';
   data = folder.write("some", text);
-  Result result = run(TOY, train({"--steps", "60", "--lr", "0.05", "--max-skipped", "50"}));
+  Result result = run(TOY, train({"--tokens", "bytes", "--steps", "60", "--lr", "0.05", "--max-skipped", "50"}));
   EXPECT_EQ(result.code, 0) << result.err;
-  EXPECT_NE(result.err.find(" skipped: the gradient of 'bias' is inf at element 1\n"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find(" skipped: the gradient of 'bias' is inf at element 127\n"), std::string::npos)
+      << result.err;
   EXPECT_NE(result.out.find("skipped steps    "), std::string::npos) << result.out;
   EXPECT_NE(readFile(out + "/log.jsonl").find("\"skipped\":\"the gradient of 'bias' is inf"), std::string::npos);
 }
 
 TEST_F(FaultsTest, TooManySkippedStepsStopTheRun) {
-  data = folder.write("bad", std::string(3000, '\1'));
-  Result result = run(TOY, train({"--max-skipped", "3"}));
+  data = folder.write("bad", std::string(3000, '\x7f'));
+  Result result = run(TOY, train({"--tokens", "bytes", "--max-skipped", "3"}));
   EXPECT_EQ(result.code, 1);
   EXPECT_NE(result.err.find("error: stopped at step 3 after 3 skipped steps in a row: the gradient of 'bias' is inf"),
             std::string::npos)

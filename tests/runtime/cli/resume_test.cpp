@@ -97,12 +97,18 @@ TEST_F(ResumeTest, OtherOptionsAreSaidAndOtherTextIsRefused) {
   Result refused = run(TOY, {"train", "--resume", "--out", parts, "--data", other});
   EXPECT_EQ(refused.code, 1);
   EXPECT_NE(
-      refused.err.find("is not the text that the run in " + parts + " was trained on (5001 bytes now, 5000 then)"),
+      refused.err.find("is not the data that the run in " + parts + " was trained on (5001 bytes now, 5000 then)"),
       std::string::npos)
       << refused.err;
   Result shorter = run(TOY, {"train", "--resume", "--out", parts, "--steps", "5"});
   EXPECT_EQ(shorter.code, 1);
   EXPECT_NE(shorter.err.find("is at step 7, beyond the 5 steps of this run"), std::string::npos) << shorter.err;
+  Result past = run(TOY, {"train", "--resume", "--out", parts, "--stop-after", "7"});
+  EXPECT_EQ(past.code, 2);
+  EXPECT_NE(past.err.find("--stop-after is 7, but the run in " + parts + " is at step 7 already"), std::string::npos);
+  Result constant = run(TOY, {"train", "--resume", "--out", parts, "--constant-lr", "--stop-after", "8"});
+  EXPECT_EQ(constant.code, 0) << constant.err;
+  EXPECT_NE(constant.err.find("note: --schedule is now \"constant\""), std::string::npos) << constant.err;
   Result longer = run(TOY, {"train", "--resume", "--out", parts, "--steps", "9"});
   EXPECT_EQ(longer.code, 0) << longer.err;
   EXPECT_NE(longer.err.find("note: --steps is now 9, the run began with 30"), std::string::npos) << longer.err;

@@ -1,6 +1,7 @@
 /* Built several times with other macros: a smaller vocabulary makes a model of other shapes, a made-up CPU feature one
- * that no machine can run. Two things are planted for tests: a target with id 1 makes the bias gradient infinite, and
- * the kernels read the bias from `derived`, so that a runtime that forgets `prepare` computes something else. */
+ * that no machine can run. Two things are planted for tests: a target with the last id makes the bias gradient
+ * infinite, and the kernels read the bias from `derived`, so that a runtime that forgets `prepare` computes something
+ * else. */
 #include "toy_model.h"
 
 #include <math.h>
@@ -107,7 +108,7 @@ static void biasGradient(void *const *buffers, const int64_t *args, int64_t firs
   for (int64_t v = first; v < last; ++v) {
     float sum = 0;
     for (int row = 0; row < ROWS; ++row)
-      sum += v == 1 && targets[row] == 1 ? INFINITY : dlogits[row * V + v];
+      sum += v == V - 1 && targets[row] == V - 1 ? INFINITY : dlogits[row * V + v];
     gradient[v] = (*accumulate != 0 ? gradient[v] : 0) + sum;
   }
 }

@@ -57,6 +57,9 @@ TEST(Options, RangesExcludeNonsense) {
   refuse(&TrainOptions::accumulate, int64_t{0}, "--accumulate is 0, but");
   refuse(&TrainOptions::validFraction, 0.0, "--valid-fraction is 0, but must lie in (0, 0.9]");
   refuse(&TrainOptions::validFraction, nan, "--valid-fraction is nan, but");
+  refuse(&TrainOptions::tokens, std::optional<std::string>("words"),
+         "--tokens is 'words', but must be bytes or characters");
+  refuse(&TrainOptions::split, std::string("start"), "--split is 'start', but must be end or random");
   refuse(&TrainOptions::seed, int64_t{-1}, "--seed is -1, but");
   refuse(&TrainOptions::saveEvery, int64_t{-1}, "--save-every is -1, but");
   refuse(&TrainOptions::maxSkipped, int64_t{0}, "--max-skipped is 0, but");
@@ -67,6 +70,15 @@ TEST(Options, RangesExcludeNonsense) {
   refuse(&AdamW::weightDecay, -1.0, "--weight-decay is -1, but");
   refuse(&AdamW::clip, 0.0, "--clip is 0, but must lie in (0, inf]");
   refuse(&AdamW::clip, nan, "--clip is nan, but");
+}
+
+// A regression may train on all of its points.
+TEST(Options, PointsNeedNoValidation) {
+  TrainOptions options;
+  options.validFraction = 0;
+  check(options, /*points=*/true);
+  options.validFraction = -0.1;
+  EXPECT_ERROR(check(options, /*points=*/true), "--valid-fraction is -0.1, but must lie in [0, 0.9]");
 }
 
 } // namespace

@@ -1,0 +1,46 @@
+// Models of the Llama kind: RMSNorm, rotated positions, gated feed-forward layers, no biases; and the course's model at
+// its own size, which is one of them.
+#include <burin.h>
+
+namespace {
+
+struct Llama {
+  int vocab = 50257, context = 1024, width = 768, layers = 12, heads = 12, hidden = 2048;
+  double rope_theta = 1e4;
+  bool tied = false;
+};
+constexpr Llama medium = {.width = 1024, .layers = 24, .heads = 16, .hidden = 2752};
+constexpr Llama large = {.width = 1280, .layers = 36, .heads = 20, .hidden = 3392};
+constexpr Llama xl = {.width = 1600, .layers = 48, .heads = 25, .hidden = 4288};
+constexpr Llama course = {.vocab = 10000, .context = 256, .width = 512, .layers = 4, .heads = 16, .hidden = 1344};
+
+constexpr burin::Graph declare(const Llama &m, burin::Batch batch) {
+  using namespace burin;
+  check(batch.length <= m.context, "the length of a batch must not exceed the context of the model", "length",
+        batch.length, "context", m.context);
+  Graph graph;
+  const Tensor tokens = graph.input("tokens", {batch.rows, batch.length}, Dtype::i32);
+  const Tensor positions = graph.input("positions", {batch.length}, Dtype::i32);
+  const Tensor targets = graph.input("targets", {batch.rows, batch.length}, Dtype::i32);
+  const nn::Block block = {.attention = {.heads = m.heads, .rope_theta = m.rope_theta}, .hidden = m.hidden};
+
+  const Tensor table =
+      nn::embedding_table(tokens, m.vocab, m.width, "token_embeddings", m.tied ? normal(0.02) : truncatedNormal(1, 3));
+  Tensor x = embedding(table, tokens);
+  for (int i = 0; i < m.layers; ++i)
+    x = nn::transformer_block(x, positions, block, Scope("layers") / i);
+  x = nn::rms_norm(x, "ln_final");
+  const Tensor logits = m.tied ? nn::tied_head(x, table, "lm_head") : nn::linear(x, m.vocab, "lm_head");
+  graph.output("logits", logits);
+  graph.output("loss", cross_entropy(logits, targets));
+  return graph;
+}
+
+// 2 V D + L (4 D^2 + 3 D H + 2 D) + D
+static_assert(burin::parameters(declare(course, {1, 256})) == 22'696'448);
+
+} // namespace
+
+BURIN_MODEL(cs336_10000, declare, course);
+BURIN_MODEL(llama_small, declare, Llama{});
+BURIN_MODEL(llama_small_tied, declare, Llama{.tied = true});
