@@ -11,7 +11,6 @@ struct Llama {
 };
 constexpr Llama medium = {.width = 1024, .layers = 24, .heads = 16, .hidden = 2752};
 constexpr Llama large = {.width = 1280, .layers = 36, .heads = 20, .hidden = 3392};
-constexpr Llama xl = {.width = 1600, .layers = 48, .heads = 25, .hidden = 4288};
 constexpr Llama course = {.vocab = 10000, .context = 256, .width = 512, .layers = 4, .heads = 16, .hidden = 1344};
 
 constexpr burin::Graph declare(const Llama &m, burin::Batch batch) {
@@ -43,4 +42,6 @@ static_assert(burin::parameters(declare(course, {1, 256})) == 22'696'448);
 
 BURIN_MODEL(cs336_10000, declare, course);
 BURIN_MODEL(llama_small, declare, Llama{});
+BURIN_MODEL(llama_medium, declare, medium);
+BURIN_MODEL(llama_large, declare, large);
 BURIN_MODEL(llama_small_tied, declare, Llama{.tied = true});

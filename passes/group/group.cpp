@@ -76,6 +76,7 @@ public:
   LogicalResult run(Pass::Statistic &groupCount, Pass::Statistic &joinedCount) {
     separateResults();
     packRightSides();
+    storeConstants();
     pullIntoColumns();
     findBackward();
     assign(joinedCount);
@@ -138,6 +139,25 @@ private:
       op->getResult(0).replaceAllUsesWith(product);
       op->erase();
     }
+  }
+
+  // Work that reads whole tiles reads them from memory, so a constant operand has to lie there.
+  void storeConstants() {
+    SmallVector<Operation *> readers;
+    entry.walk([&](Operation *op) {
+      if (isa<SelfTiled, ProductOp, PackPanelsOp>(op))
+        readers.push_back(op);
+    });
+    for (Operation *op : readers)
+      for (OpOperand &operand : op->getOpOperands()) {
+        Operation *constant = lookThrough(operand.get()).value.getDefiningOp();
+        if (!constant || !isConstant(constant))
+          continue;
+        OpBuilder b(op);
+        Operation *whole = b.clone(*constant); // all its elements are equal, whatever views lie between
+        whole->getResult(0).setType(operand.get().getType());
+        operand.set(CopyOp::create(b, op->getLoc(), operand.get().getType(), whole->getResult(0)));
+      }
   }
 
   // Element-wise ops that only a reduction over columns reads are computed on its way down.

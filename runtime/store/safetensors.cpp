@@ -88,6 +88,7 @@ StoredTensor readTensor(const json &value) {
 // Sorted by place, the tensors must follow each other from 0 to the end of the file.
 void checkCover(const std::map<std::string, StoredTensor> &tensors, uint64_t dataSize) {
   std::vector<std::pair<const StoredTensor *, const std::string *>> order;
+  order.reserve(tensors.size());
   for (const auto &[name, tensor] : tensors)
     order.emplace_back(&tensor, &name);
   std::sort(order.begin(), order.end(), [](const auto &a, const auto &b) {

@@ -7,6 +7,9 @@ namespace {
 
 using burin::FlopsByKind;
 
+// The shape of GPT-2 XL.
+constexpr Llama xl = {.width = 1600, .layers = 48, .heads = 25, .hidden = 4288};
+
 // 2 V D + L (4 D^2 + 3 D H + 2 D) + D
 constexpr int64_t counted(const Llama &m) {
   const int64_t d = m.width;

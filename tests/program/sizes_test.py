@@ -18,7 +18,7 @@ class SizesTest(ProgramTest):
     def kernels(self, tiled):
         """What each kernel does, by its name: the function's text without name and places."""
         text = re.sub(r' loc\((?:#loc\d*|"[^"]*"\(#loc\d+\))\)', "", read(tiled).decode())
-        return dict(re.findall(r"^  func\.func @(\w+)(\(.*\) attributes {[^\n]*burin\.kernel.*?)^  }$", text, re.MULTILINE | re.DOTALL))
+        return dict(re.findall(r"^  func\.func @(\w+)(\([^\n]*\) attributes {[^\n]*burin\.kernel.*?)^  }$", text, re.MULTILINE | re.DOTALL))
 
     def test_48_layers_have_the_kernels_of_2_and_cost_little_more(self):
         seconds, sizes, kernels = {}, {}, {}

@@ -116,7 +116,8 @@ class ProgramTest(unittest.TestCase):
 
     def start(self, *command):
         """A program that goes on beside the test; its lines are read as they come."""
-        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                   errors="replace")
 
         def end():
             if process.poll() is None:
