@@ -11,7 +11,11 @@ bool writeFile(llvm::StringRef path, llvm::StringRef bytes, std::string &error) 
     llvm::outs().flush();
     return true;
   }
-  std::string temporary = (path + ".new").str();
+  // A device or a pipe is written to, not replaced.
+  llvm::sys::fs::file_status status;
+  const bool inPlace = !llvm::sys::fs::status(path, status) && !llvm::sys::fs::is_regular_file(status) &&
+                       !llvm::sys::fs::is_directory(status);
+  std::string temporary = inPlace ? path.str() : (path + ".new").str();
   std::error_code problem;
   {
     llvm::raw_fd_ostream stream(temporary, problem);
@@ -22,10 +26,11 @@ bool writeFile(llvm::StringRef path, llvm::StringRef bytes, std::string &error) 
       stream.clear_error();
     }
   }
-  if (!problem)
+  if (!problem && !inPlace)
     problem = llvm::sys::fs::rename(temporary, path);
   if (problem) {
-    llvm::sys::fs::remove(temporary);
+    if (!inPlace)
+      llvm::sys::fs::remove(temporary);
     error = ("cannot write '" + path + "': " + problem.message()).str();
   }
   return !problem;

@@ -20,8 +20,8 @@ int64_t roundedUp(int64_t value, int64_t step) { return (value + step - 1) / ste
 
 llvm::StringRef relative(std::string_view file, llvm::StringRef root) {
   llvm::StringRef path(file.data(), file.size());
-  if (!root.empty() && path.consume_front(root))
-    path.consume_front("/");
+  if (!root.empty() && path.starts_with(root) && path.drop_front(root.size()).starts_with("/"))
+    path = path.drop_front(root.size() + 1);
   return path;
 }
 
