@@ -45,19 +45,13 @@ public:
     if (width < lanes || n < lanes)
       lanes = llvm::bit_ceil<uint64_t>(std::min(n, width));
 
-    // A slice of the depth whose panel of b fills a quarter of L2, so that it is still there for the next rows. Slices
-    // after the first add to c.
-    int64_t panelBytes = maxVectors() * lanes * 4; // of a pair of bf16 as of an f32
-    int64_t slices = llvm::divideCeil(k * panelBytes, target.getL2() / 4);
-    int64_t slice = llvm::divideCeil(k, slices);
-    int64_t whole = k / slice;
-    emitSlice(e.index(0), slice, op.getAccumulate());
-    e.loop(whole - 1, 1, {}, [&](Value i, ValueRange) {
-      emitSlice(e.mul(e.add(i, 1), slice), slice, true);
+    int64_t panels = n / width;
+    e.loop(panels, 1, {}, [&](Value panel, ValueRange) {
+      emitPanel(panel, width);
       return SmallVector<Value>{};
     });
-    if (k > whole * slice)
-      emitSlice(e.index(whole * slice), k - whole * slice, true);
+    if (n > panels * width)
+      emitPanel(e.index(panels), n - panels * width);
     return success();
   }
 
@@ -79,19 +73,9 @@ private:
   // multiply-add.
   int64_t maxRows(int64_t vectors) const { return std::min<int64_t>(12, target.getRegisters() * 3 / 4 / vectors); }
 
-  void emitSlice(Value from, int64_t depth, bool accumulate) {
-    int64_t panels = n / width;
-    e.loop(panels, 1, {}, [&](Value panel, ValueRange) {
-      emitPanel(from, depth, accumulate, panel, width);
-      return SmallVector<Value>{};
-    });
-    if (n > panels * width)
-      emitPanel(from, depth, accumulate, e.index(panels), n - panels * width);
-  }
-
   // One panel of b, of which `columns` count, in groups of vectors. Four vectors are two twos: three and a one would
   // starve for sums.
-  void emitPanel(Value from, int64_t depth, bool accumulate, Value panel, int64_t columns) {
+  void emitPanel(Value panel, int64_t columns) {
     int64_t vectors = llvm::divideCeil(columns, lanes), most = maxVectors();
     int64_t groups = vectors / most, rest = vectors % most;
     if (rest == 1 && groups > 0 && most > 2)
@@ -105,7 +89,7 @@ private:
     Value start = e.mul(panel, width);
     Value base = e.add(right.offset, e.mul(panel, panelStride));
     e.loop(groups, 1, {}, [&](Value group, ValueRange) {
-      emitColumns(from, depth, accumulate, start, base, e.mul(group, most * lanes), most, lanes);
+      emitColumns(start, base, e.mul(group, most * lanes), most, lanes);
       return SmallVector<Value>{};
     });
     int64_t done = groups * most;
@@ -113,21 +97,19 @@ private:
       int64_t now = vectors - done > most ? (vectors - done) / 2 : vectors - done;
       bool last = done + now == vectors;
       int64_t tail = last && columns % lanes != 0 ? columns % lanes : lanes;
-      emitColumns(from, depth, accumulate, start, base, e.index(done * lanes), now, tail);
+      emitColumns(start, base, e.index(done * lanes), now, tail);
       done += now;
     }
   }
 
   // All rows of a few vectors of columns that start `column` into the panel; `tail` lanes of the last vector count.
-  void emitColumns(Value from, int64_t depth, bool accumulate, Value start, Value base, Value column, int64_t vectors,
-                   int64_t tail) {
+  void emitColumns(Value start, Value base, Value column, int64_t vectors, int64_t tail) {
     int64_t blocks = llvm::divideCeil(m, maxRows(vectors)), rows = llvm::divideCeil(m, blocks), whole = m / rows * rows;
     Value cAt = e.add(c.offset, e.add(start, column)); // columns of c have stride 1
-    Value bAt = e.add(e.add(base, e.mul(column, pair)), e.mul(from, depthStride));
-    Value aAt = e.add(left.offset, e.mul(from, pair * left.strides[1]));
+    Value bAt = e.add(base, e.mul(column, pair));
     auto block = [&](Value row, int64_t count) {
-      emitBlock(e.add(cAt, e.mul(row, c.strides[0])), e.add(aAt, e.mul(row, left.strides[0])), bAt, depth, accumulate,
-                count, vectors, tail);
+      emitBlock(e.add(cAt, e.mul(row, c.strides[0])), e.add(left.offset, e.mul(row, left.strides[0])), bAt, count,
+                vectors, tail);
     };
     e.loop(whole, rows, {}, [&](Value row, ValueRange) {
       block(row, rows);
@@ -137,8 +119,8 @@ private:
       block(e.index(whole), m - whole);
   }
 
-  void emitBlock(Value cAt, Value aAt, Value bAt, int64_t depth, bool accumulate, int64_t rows, int64_t vectors,
-                 int64_t tail) {
+  void emitBlock(Value cAt, Value aAt, Value bAt, int64_t rows, int64_t vectors, int64_t tail) {
+    const bool accumulate = op.getAccumulate();
     Type type = e.lanesOf(c.element, lanes);
     auto active = [&](int64_t v) { return v == vectors - 1 ? tail : lanes; };
     // What will be added to is fetched while the products are made.
@@ -168,7 +150,7 @@ private:
     };
     // About fifty products a turn: enough to forget the loop's own instructions, little enough for the instruction
     // cache.
-    int64_t unroll = std::clamp<int64_t>(48 / (rows * vectors), 1, 8), whole = depth / unroll * unroll;
+    int64_t unroll = std::clamp<int64_t>(48 / (rows * vectors), 1, 8), whole = k / unroll * unroll;
     SmallVector<Value> sums(rows * vectors, e.splat(type, 0));
     sums = e.loop(whole, unroll, sums, [&](Value at, ValueRange carried) {
       SmallVector<Value> now(carried);
@@ -176,7 +158,7 @@ private:
         now = step(at, u, std::move(now));
       return now;
     });
-    for (int64_t u = whole; u < depth; ++u)
+    for (int64_t u = whole; u < k; ++u)
       sums = step(e.index(u), 0, std::move(sums));
 
     for (int64_t r = 0; r < rows; ++r)

@@ -3,7 +3,6 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
-#include "passes/ops/constant.h"
 #include "passes/ops/slice.h"
 #include "passes/tile/builder.h"
 
@@ -51,21 +50,15 @@ int64_t ConcatOp::cells(TargetAttr) { return getParts().size(); }
 
 void ConcatOp::tile(TileBuilder &t, Value cell, ArrayRef<Stored> operands, ArrayRef<Stored> results) {
   int64_t start = 0;
-  for (auto [i, part] : llvm::enumerate(getParts())) {
-    ArrayRef<int64_t> sizes = cast<RankedTensorType>(part.getType()).getShape();
+  for (auto [i, part] : llvm::enumerate(operands)) {
     Value mine = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::eq, cell, t.index(i));
     auto branch = scf::IfOp::create(t.b, t.loc, mine, /*withElseRegion=*/false);
     OpBuilder::InsertionGuard guard(t.b);
     t.b.setInsertionPointToStart(branch.thenBlock());
-    SmallVector<Value> from(sizes.size(), t.index(0)), to(from);
+    SmallVector<Value> from(part.where.sizes.size(), t.index(0)), to(from);
     to[0] = t.index(start);
-    Value target = t.tile(results[0], to, sizes);
-    // A constant lies nowhere: zeros around the gradient of a slice.
-    if (auto constant = part.getDefiningOp<ConstantOp>())
-      t.fill(target, constant.scalar(t.b, t.loc, {}, [] { return Value(); }));
-    else
-      t.copy(t.tile(operands[i], from, sizes), target);
-    start += sizes[0];
+    t.copy(t.tile(part, from, part.where.sizes), t.tile(results[0], to, part.where.sizes));
+    start += part.where.sizes[0];
   }
 }
 

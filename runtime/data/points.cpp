@@ -10,6 +10,7 @@
 #include <numeric>
 
 #include "error.h"
+#include "hash.h"
 #include "train/random.h"
 
 namespace burin::runtime {
@@ -66,10 +67,9 @@ std::vector<Point> wavePoints(uint64_t seed) {
 }
 
 uint64_t fingerprintOf(const std::vector<Point> &points) {
-  uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
+  uint64_t hash = fnv1a("");
   for (const Point &point : points)
-    for (char c : fmt::format("{:.6e},{:.6e};", point.x, point.y))
-      hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
+    hash = fnv1a(fmt::format("{:.6e},{:.6e};", point.x, point.y), hash);
   return hash;
 }
 

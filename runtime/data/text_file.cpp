@@ -7,6 +7,7 @@
 #include <algorithm>
 
 #include "error.h"
+#include "hash.h"
 #include "store/file.h"
 
 namespace burin::runtime {
@@ -42,15 +43,8 @@ TextFile::~TextFile() {
 }
 
 uint64_t TextFile::fingerprint() const {
-  constexpr uint64_t edge = 65536;
-  uint64_t hash = 0xcbf29ce484222325u ^ size_; // FNV-1a
-  auto add = [&](uint64_t begin, uint64_t end) {
-    for (uint64_t i = begin; i < end; ++i)
-      hash = (hash ^ bytes_[i]) * 0x100000001b3u;
-  };
-  add(0, std::min(size_, edge));
-  add(size_ - std::min(size_, edge), size_);
-  return hash;
+  const size_t edge = std::min<uint64_t>(size_, 65536);
+  return fnv1a(bytes().substr(size_ - edge), fnv1a(bytes().substr(0, edge), fnv1a("") ^ size_));
 }
 
 void TextFile::useCharacters(const CharacterTokenizer &tokenizer) {

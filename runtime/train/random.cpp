@@ -5,6 +5,8 @@
 #include <bit>
 #include <cmath>
 
+#include "hash.h"
+
 namespace burin::runtime {
 namespace {
 
@@ -55,12 +57,7 @@ Philox philox(Philox counter, uint32_t key0, uint32_t key1) {
   return counter;
 }
 
-Random::Random(uint64_t seed, std::string_view stream) {
-  uint64_t hash = 0xcbf29ce484222325u; // FNV-1a
-  for (char c : stream)
-    hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3u;
-  key_ = mix(hash ^ mix(seed + 0x9e3779b97f4a7c15u));
-}
+Random::Random(uint64_t seed, std::string_view stream) { key_ = mix(fnv1a(stream) ^ mix(seed + 0x9e3779b97f4a7c15u)); }
 
 uint64_t Random::bits(uint64_t index, uint64_t attempt) const {
   Philox counter{{static_cast<uint32_t>(index), static_cast<uint32_t>(index >> 32), static_cast<uint32_t>(attempt),
