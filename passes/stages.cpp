@@ -157,12 +157,23 @@ StringRef nameOf(StringRef pass) {
 }
 
 LogicalResult checkOptions(ModuleOp module, const std::vector<Stage> &stages, const StageOptions &options) {
-  auto knownStage = [&](const std::string &name) {
-    return name.empty() || llvm::any_of(stages, [&](const Stage &stage) { return stage.name == name; });
+  // Counted from 1; before the first stage comes nothing.
+  auto placeOf = [&](const std::string &name) {
+    return name.empty()
+               ? 0
+               : llvm::find_if(stages, [&](const Stage &stage) { return stage.name == name; }) - stages.begin() + 1;
   };
   for (const std::string &name : {options.startAfter, options.stopAfter})
-    if (!knownStage(name))
-      return emitError(UnknownLoc::get(module.getContext())) << "there is no stage '" << name << "'";
+    if (placeOf(name) > static_cast<std::ptrdiff_t>(stages.size())) {
+      std::string names;
+      for (const Stage &stage : stages)
+        names += " " + stage.name;
+      return emitError(UnknownLoc::get(module.getContext()))
+             << "there is no stage '" << name << "'; the stages are" << names;
+    }
+  if (!options.stopAfter.empty() && placeOf(options.stopAfter) <= placeOf(options.startAfter))
+    return emitError(UnknownLoc::get(module.getContext())) << "the module has passed stage '" << options.startAfter
+                                                           << "' and cannot go back to '" << options.stopAfter << "'";
   auto check = [&](StringRef name, bool mustBeOptional) -> LogicalResult {
     for (const Stage &stage : stages)
       for (const StagePass &pass : stage.passes)

@@ -73,7 +73,7 @@ int compile(const Model &model, const GeneratorOptions &options) {
 
   Batch asked{options.batch, options.length};
   Graph graph = model.declare(asked);
-  bool graphOnly = options.stopAfter == "graph";
+  bool graphOnly = options.stopAfter == "graph", toObject = options.stopAfter.empty() || options.stopAfter == "object";
   auto writeGraph = [&] {
     return writeFile(file(".0-graph.txt"), graphText(graph, model.name, asked, options.sourceRoot), error);
   };
@@ -95,7 +95,7 @@ int compile(const Model &model, const GeneratorOptions &options) {
     int number = 0;
     bool written = true;
     StageOptions staging{.startAfter = {},
-                         .stopAfter = options.stopAfter,
+                         .stopAfter = toObject ? "" : options.stopAfter,
                          .without = options.without,
                          .with = options.with,
                          .onStage = {}};
@@ -117,7 +117,7 @@ int compile(const Model &model, const GeneratorOptions &options) {
     if (!written)
       return fail(error);
 
-    if (options.stopAfter.empty()) {
+    if (toObject) {
       std::optional<ModelTable> tables = readTables(*module);
       llvm::SmallVector<char, 0> object;
       if (!tables || failed(emitModel(*module, object)))

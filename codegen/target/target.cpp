@@ -149,6 +149,31 @@ std::string targetNames() {
   return names;
 }
 
+std::string faultOf(TargetAttr target) {
+  std::string cpu = target.getCpu().str();
+  if (!llvm::is_contained(cpuNames(), cpu))
+    return "unknown CPU '" + cpu + "': expected one of the names that 'burin-opt --list-cpus' prints";
+  Features known;
+  for (llvm::StringRef name : cpuNames())
+    known.merge(featuresOf(name));
+  llvm::SmallVector<llvm::StringRef> changes;
+  target.getFeatures().getValue().split(changes, ',', /*MaxSplit=*/-1, /*KeepEmpty=*/false);
+  for (llvm::StringRef change : changes)
+    if ((change.front() != '+' && change.front() != '-') || !known.count(change.drop_front().str()))
+      return ("unknown feature '" + change +
+              "': expected LLVM's names with + or - before each, as in \"+fma,-avx512f\"")
+          .str();
+  int64_t lanes = target.getLanes(), registers = target.getRegisters();
+  if (lanes != 4 && lanes != 8 && lanes != 16)
+    return "lanes = " + std::to_string(lanes) + ": expected 4, 8 or 16";
+  if (registers != 16 && registers != 32)
+    return "registers = " + std::to_string(registers) + ": expected 16 or 32";
+  for (int64_t bytes : {target.getL1(), target.getL2()})
+    if (bytes < 4096 || bytes > int64_t(1) << 32)
+      return "a cache of " + std::to_string(bytes) + " bytes: expected l1 and l2 between 4096 and 2^32";
+  return {};
+}
+
 TargetAttr targetFor(mlir::MLIRContext &context, llvm::StringRef cpu, std::string &error) {
   bool native = cpu == "native";
   std::string name = native ? llvm::sys::getHostCPUName().str() : cpu.str();

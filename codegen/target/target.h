@@ -17,6 +17,9 @@ namespace burin {
 // CPU. Null, with `error` set, for a name that is none of these.
 TargetAttr targetFor(mlir::MLIRContext &context, llvm::StringRef cpu, std::string &error);
 
+// Why no code can be made for a target that was written by hand, in a dump; empty when it can.
+std::string faultOf(TargetAttr target);
+
 // What a machine must have to run code for this target, in the words of /proc/cpuinfo, comma separated and sorted:
 // "avx,avx2,fma".
 std::string requiredFeatures(TargetAttr target);

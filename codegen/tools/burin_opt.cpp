@@ -70,6 +70,9 @@ int continueStages(llvm::StringRef input, llvm::StringRef output, const mlir::Di
   if (!module)
     return 1;
 
+  if (auto target = (*module)->getAttrOfType<TargetAttr>("burin.target"))
+    if (std::string fault = faultOf(target); !fault.empty())
+      return fail(input + ": burin.target: " + fault);
   ModelDiagnostics diagnostics(&context, remarks);
   std::string from = fromStage.empty() ? markedStage(*module) : fromStage;
   if (from.empty())
