@@ -22,6 +22,7 @@
 #include "core/math.h"
 
 #include "ops/add.h"
+#include "ops/concat.h"
 #include "ops/cross_entropy.h"
 #include "ops/div.h"
 #include "ops/dropout_mask.h"

@@ -1,12 +1,15 @@
-// Models of the Llama kind: RMSNorm, rotated positions, gated feed-forward layers, no biases; and the course's model at
-// its own size, which is one of them.
+// Models of the Llama kind: RMSNorm, rotated positions, gated feed-forward layers, no biases, heads that may share
+// their keys; and the course's model at its own size, which is one of them.
 #include <burin.h>
 
 namespace {
 
 struct Llama {
   int vocab = 50257, context = 1024, width = 768, layers = 12, heads = 12, hidden = 2048;
+  std::optional<int64_t> kv_heads = std::nullopt; // as many as heads
   double rope_theta = 1e4;
+  bool half_split = false; // which elements rotation pairs: neighbours, or those half a head apart
+  bool qk_norm = false;
   bool tied = false;
 };
 constexpr Llama medium = {.width = 1024, .layers = 24, .heads = 16, .hidden = 2752};
@@ -21,7 +24,12 @@ constexpr burin::Graph declare(const Llama &m, burin::Batch batch) {
   const Tensor tokens = graph.input("tokens", {batch.rows, batch.length}, Dtype::i32);
   const Tensor positions = graph.input("positions", {batch.length}, Dtype::i32);
   const Tensor targets = graph.input("targets", {batch.rows, batch.length}, Dtype::i32);
-  const nn::Block block = {.attention = {.heads = m.heads, .rope_theta = m.rope_theta}, .hidden = m.hidden};
+  const nn::Block block = {.attention = {.heads = m.heads,
+                                         .kv_heads = m.kv_heads,
+                                         .rope_theta = m.rope_theta,
+                                         .rope_half_split = m.half_split,
+                                         .qk_norm = m.qk_norm},
+                           .hidden = m.hidden};
 
   const Tensor table =
       nn::embedding_table(tokens, m.vocab, m.width, "token_embeddings", m.tied ? normal(0.02) : truncatedNormal(1, 3));
@@ -45,3 +53,6 @@ BURIN_MODEL(llama_small, declare, Llama{});
 BURIN_MODEL(llama_medium, declare, medium);
 BURIN_MODEL(llama_large, declare, large);
 BURIN_MODEL(llama_small_tied, declare, Llama{.tied = true});
+// As the models of 2024 and 2025 have it: three query heads to a key, queries and keys normed, halves of a head paired.
+BURIN_MODEL(llama_grouped, declare,
+            Llama{.kv_heads = 4, .rope_theta = 5e5, .half_split = true, .qk_norm = true, .tied = true});

@@ -58,11 +58,12 @@ def Differentiate : Pass<"burin-differentiate", "::mlir::func::FuncOp"> {
 }
 
 def Recompute : Pass<"burin-recompute", "::mlir::func::FuncOp"> {
-  let summary = "compute cheap values again in the backward graph instead of keeping them";
+  let summary = "compute element-wise values again in the backward graph instead of keeping them";
   let description = [{
     Needs: the joint function of `burin-differentiate`.
     Leaves: copies marked `burin.recompute` of element-wise ops whose operands are kept anyway, used by the backward part alone.
-    Why here: only the joint function shows what lives from forward to backward; grouping then joins the copies with their readers.
+    Why here: only the joint function shows what lives from forward to backward. It runs again after `burin-expand`, when norms and gated layers are element-wise
+    ops too; grouping then joins the copies with their readers.
     Example: `tests/passes/grad/recompute.mlir`.
   }];
   let statistics = [Statistic<"recomputed", "recomputed", "values recomputed">];

@@ -130,7 +130,13 @@ std::vector<Stage> stages() {
        .promise = "entries hold only groups; every tensor between them is stored row by row",
        .build = {},
        .check = checkGrouped,
-       .passes = {{.name = "burin-expand"}, {.name = "canonicalize"}, {.name = "cse"}, {.name = "burin-group"}}},
+       // Once more: what a norm or a gated layer hands on is element-wise only now that it is spelt out.
+       .passes = {{.name = "burin-expand"},
+                  {.name = "canonicalize"},
+                  {.name = "cse"},
+                  {.name = "burin-recompute", .optional = true},
+                  {.name = "cse"},
+                  {.name = "burin-group"}}},
 
       // From here on every tensor has an offset; no new tensors.
       {.name = "planned",

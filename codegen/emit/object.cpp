@@ -19,8 +19,8 @@
 namespace burin {
 namespace {
 
-static_assert(BURIN_ABI_VERSION == 1 && sizeof(burin_launch) == 72 && sizeof(burin_tensor) == 64 &&
-                  sizeof(burin_entry) == 136 && sizeof(burin_parameter) == 96 && sizeof(burin_model) == 176,
+static_assert(BURIN_ABI_VERSION == 2 && sizeof(burin_launch) == 72 && sizeof(burin_tensor) == 64 &&
+                  sizeof(burin_entry) == 136 && sizeof(burin_parameter) == 96 && sizeof(burin_model) == 208,
               "the ABI's structs have changed: write their new fields below");
 
 class ObjectWriter {
@@ -246,6 +246,7 @@ llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char>
                               .set(&burin_model::bytes, model->bytes)
                               .set(&burin_model::scratch_bytes, model->scratchBytes)
                               .set(&burin_model::flops_per_step, model->flopsPerStep)
+                              .set(&burin_model::forward_flops, model->forwardFlops)
                               .build();
   auto *exported = new llvm::GlobalVariable(*module, value->getType(), /*isConstant=*/true,
                                             llvm::GlobalValue::ExternalLinkage, value, model->symbol + "_model");

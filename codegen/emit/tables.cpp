@@ -206,6 +206,11 @@ std::optional<ModelTable> readTables(ModuleOp module) {
   model.moments = read.integer("burin.moments");
   int64_t parameterBytes = read.integer("burin.parameter_bytes");
   ArrayAttr parameters = read.array("burin.parameters");
+  std::vector<int64_t> flops = read.integers("burin.forward_flops");
+  if (flops.size() == model.forwardFlops.size())
+    std::copy(flops.begin(), flops.end(), model.forwardFlops.begin());
+  else
+    read.fail("has 'burin.forward_flops' that are not " + Twine(model.forwardFlops.size()) + " numbers");
   if (!read.failed() && !isIdentifier(model.symbol))
     read.fail("is named '" + Twine(model.symbol) + "', which is no C name: letters, digits and '_' only");
   if (read.failed())

@@ -62,6 +62,7 @@ struct ModelTable {
   int64_t moments = 0, parameterCount = 0, vocab = 0, scratchBytes = 0;
   BufferBytes bytes{}; // the greatest over the entries
   double flopsPerStep = 0;
+  std::array<int64_t, BURIN_NUM_FLOP_KINDS> forwardFlops{};
 };
 
 // Nothing, after a diagnostic, for a module that lacks something or contradicts itself. Works from stage `tiled` on.

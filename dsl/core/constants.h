@@ -58,16 +58,22 @@ constexpr int positionsOf(const Graph &graph, int id) {
   while (isView(graph.nodes[id]))
     id = graph.nodes[id].operands[0];
   const Node &node = graph.nodes[id];
+  // The same ones again and again: heads that share their keys.
+  if (node.mnemonic == "concat") {
+    const int first = positionsOf(graph, node.operands[0]);
+    return first == positionsOf(graph, node.operands[1]) ? first : -1;
+  }
   return node.role == Node::Role::input && node.dtype == Dtype::i32 ? id : -1;
 }
 
-// 1 for each product of which a causal mask leaves only the lower triangle: a batched product whose result reaches a
-// softmax through a mask made from positions, or that reads what such a softmax gives. On the way may lie any work that
-// keeps the shape of the scores.
-constexpr std::vector<char> causalProducts(const Graph &graph) {
+// The number of keys for each product of which a causal mask leaves only the lower triangle, 0 for others: a batched
+// product whose result reaches a softmax through a mask made from positions, or that reads what such a softmax gives.
+// On the way may lie any work that keeps the shape of the scores.
+constexpr std::vector<int64_t> causalProducts(const Graph &graph) {
   const int count = static_cast<int>(graph.nodes.size());
   const std::vector<char> none(count, 0); // spelt out: libstdc++ 12 cannot do without in clang's constant evaluation
-  std::vector<char> toSoftmax = none, toMask = none, masked = none, causal = none;
+  std::vector<char> toSoftmax = none, toMask = none, masked = none;
+  std::vector<int64_t> causal(count, int64_t{0});
   const auto keepsShape = [&](const Node &node, int operand) {
     return node.mnemonic != "matmul" && graph.nodes[operand].shape == node.shape;
   };
@@ -92,28 +98,32 @@ constexpr std::vector<char> causalProducts(const Graph &graph) {
     for (int operand : node.operands)
       if (masked[operand] && keepsShape(node, operand))
         masked[id] = 1;
-    if (node.mnemonic == "matmul" && graph.nodes[node.operands[1]].shape.rank() > 2)
-      causal[id] = toMask[id] || masked[node.operands[0]] || masked[node.operands[1]];
+    if (node.mnemonic != "matmul" || graph.nodes[node.operands[1]].shape.rank() <= 2)
+      continue;
+    if (toMask[id])
+      causal[id] = node.shape.back();
+    for (int operand : node.operands)
+      if (masked[operand])
+        causal[id] = graph.nodes[operand].shape.back();
   }
   return causal;
 }
 
-constexpr int64_t flops(const Graph &graph, const std::vector<char> &causal) {
+constexpr int64_t flops(const Graph &graph, const std::vector<int64_t> &causal) {
   int64_t total = 0;
   for (std::size_t id = 0; id < graph.nodes.size(); ++id) {
     const Node &node = graph.nodes[id];
     if (node.mnemonic != "matmul")
       continue;
     // 2MNK: every element of a (and of the batch) meets each of the N columns of the result.
-    const Shape &a = graph.nodes[node.operands[0]].shape;
-    const int64_t product = 2 * a.size() * node.shape.back();
+    const int64_t product = 2 * graph.nodes[node.operands[0]].shape.size() * node.shape.back();
     if (!causal[id]) {
       total += product;
       continue;
     }
-    // A triangle with its diagonal: T (T + 1) / 2 of T * T.
-    const int64_t length = a.back(1);
-    total += product / (2 * length) * (length + 1);
+    // A triangle with its diagonal: T (T + 1) / 2 of T * T, once for each head that shares them.
+    const int64_t keys = causal[id];
+    total += product / (2 * keys) * (keys + 1);
   }
   return 3 * total;
 }
@@ -125,7 +135,7 @@ constexpr int64_t flops(const Graph &graph, const std::vector<char> &causal) {
 constexpr int64_t flops(const Graph &graph) { return detail::flops(graph, detail::causalProducts(graph)); }
 // The same with attention counted in full, as is usual elsewhere.
 constexpr int64_t flops_full_attention(const Graph &graph) {
-  return detail::flops(graph, std::vector<char>(graph.nodes.size(), 0));
+  return detail::flops(graph, std::vector<int64_t>(graph.nodes.size(), int64_t{0}));
 }
 
 // What the products of a forward pass are for, found by what they read and what reads them, not by their names.

@@ -1,6 +1,6 @@
 // Keep or recompute. The rule: a value of the forward part that backward ops read is computed again beside each of them
-// when its op is element-wise and cheap, and all it reads is kept anyway (or is itself computed again by this rule). So
-// memory falls and no expensive work is repeated.
+// when its op is element-wise, and all it reads is kept anyway (or is itself computed again by this rule). So memory
+// falls; products and reductions are never repeated.
 #include "passes/ir/burin.h"
 #include "passes/passes.h"
 #include "llvm/ADT/DenseMap.h"
@@ -33,14 +33,14 @@ public:
   int64_t run() {
     for (Operation &op : llvm::make_range(body->begin(), std::next(lossOp->getIterator())))
       if (mayRecompute(&op))
-        cheap.insert(&op);
+        again.insert(&op);
     int64_t recomputed = 0;
     // From the last to the first, so that what only a later copy reads is copied too.
     llvm::SmallVector<Operation *> forward;
     for (Operation &op : llvm::make_range(body->begin(), std::next(lossOp->getIterator())))
       forward.push_back(&op);
     for (Operation *op : llvm::reverse(forward)) {
-      if (!cheap.contains(op) || !readBackward(op->getResult(0)))
+      if (!again.contains(op) || !readBackward(op->getResult(0)))
         continue;
       copyBesideReaders(op);
       ++recomputed;
@@ -57,11 +57,11 @@ private:
 
   bool mayRecompute(Operation *op) const {
     auto elementwise = mlir::dyn_cast<Elementwise>(op);
-    if (!elementwise || elementwise.isExpensive() || op->getNumOperands() == 0)
+    if (!elementwise || op->getNumOperands() == 0)
       return false;
     return llvm::all_of(op->getOperands(), [&](Value operand) {
       Operation *maker = operand.getDefiningOp();
-      return !maker || maker->getNumOperands() == 0 || cheap.contains(maker) || readBackward(operand);
+      return !maker || maker->getNumOperands() == 0 || again.contains(maker) || readBackward(operand);
     });
   }
 
@@ -79,7 +79,7 @@ private:
 
   mlir::Block *body;
   Operation *lossOp = nullptr;
-  llvm::DenseSet<Operation *> cheap;
+  llvm::DenseSet<Operation *> again;
 };
 
 struct RecomputePass : impl::RecomputeBase<RecomputePass> {

@@ -319,6 +319,9 @@ mlir::OwningOpRef<mlir::ModuleOp> importModel(mlir::MLIRContext &context, const 
   module->setAttr("burin.model", b.getStringAttr(model.name));
   module->setAttr("burin.target", model.target);
   module->setAttr("burin.revision", b.getStringAttr(model.revision));
+  const FlopsByKind kinds = forward_flops(graph);
+  module->setAttr("burin.forward_flops",
+                  b.getDenseI64ArrayAttr({kinds.projections, kinds.feed_forward, kinds.attention, kinds.head}));
   importParameters(module, graph, layout, model.sourceRoot);
 
   EntryOptions options{.name = "step",

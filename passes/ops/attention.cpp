@@ -172,12 +172,12 @@ SmallVector<MaskCondition> maskConditions(Region &score, ValueRange extras, cons
 }
 
 Cost attentionCost(const AttentionShape &shape, Region &score, ValueRange extras, int64_t times) {
-  // A query sees its own and the earlier keys: (T + 1) / 2 of T on the average.
-  const bool causal = shape.queries == shape.keys &&
+  // A query sees its own and the earlier keys: (T + 1) / 2 of T on the average. Several heads' queries may share them.
+  const bool causal = shape.queries % shape.keys == 0 &&
                       llvm::any_of(maskConditions(score, extras, shape), [&](const MaskCondition &condition) {
                         return condition.leftIsQuery && dependenceOf(condition.left, extras, shape).query;
                       });
-  const int64_t pairs = causal ? shape.queries * (shape.queries + 1) / 2 : shape.queries * shape.keys;
+  const int64_t pairs = causal ? shape.queries * (shape.keys + 1) / 2 : shape.queries * shape.keys;
   // Beside the region's own work: maximum, difference, exponential, sum.
   const int64_t work = llvm::range_size(score.front().without_terminator()) + 4;
   return {.products = times * 2 * shape.heads() * pairs * (shape.depth + shape.valueDepth),

@@ -6,6 +6,7 @@
 #include "passes/ops/add.h"
 #include "passes/ops/constant.h"
 #include "passes/ops/cross_entropy.h"
+#include "passes/ops/div.h"
 #include "passes/ops/exp.h"
 #include "passes/ops/greater_equal.h"
 #include "passes/ops/log.h"
@@ -15,7 +16,6 @@
 #include "passes/ops/reduce_max.h"
 #include "passes/ops/reduce_sum.h"
 #include "passes/ops/reshape.h"
-#include "passes/ops/softmax.h"
 #include "passes/ops/sub.h"
 #include "passes/ops/to_float.h"
 #include "passes/ops/where.h"
@@ -67,10 +67,26 @@ SmallVector<Value> CrossEntropyOp::expand(OpBuilder &b) {
   return {ReduceSumOp::create(b, loc, counted, llvm::to_vector(llvm::seq<int64_t>(0, last + 1)), false)};
 }
 
-// dlogits = dy * (softmax(logits) - [class = target]) where the target is not -1, else 0
+// dlogits = dy * (e^(logits - max) / sum - [class = target]) where the target is not -1, else 0
+//
+// One number a row is kept of each statistic; exponentials and marks are made again from the logits, whose place the
+// gradient then takes. Kept, either would be as large as the logits.
 void CrossEntropyOp::adjoint(AdjointBuilder &b, ValueRange gradients, MutableArrayRef<Value> operandGradients) {
   const Rows rows = rowsOf(b.b, *this);
-  Value slope = b.make<SubOp>(b.make<SoftmaxOp>(getLogits()), b.make<ToFloatOp>(rows.hit));
+  const int64_t last = getLogits().getType().getRank() - 1;
+  // Marked, so that it is not taken for the forward pass's own.
+  auto again = [&](Value value) {
+    value.getDefiningOp()->setAttr("burin.recompute", b.b.getUnitAttr());
+    return value;
+  };
+  Value lowest = b.make<ConstantOp>(double(std::numeric_limits<float>::lowest()));
+  Value maximum = b.make<MaximumOp>(b.make<ReduceMaxOp>(getLogits(), last, true), lowest);
+  Value sum = b.make<ReduceSumOp>(b.make<ExpOp>(b.make<SubOp>(getLogits(), maximum)), last, true);
+  // Where all classes are ruled out there is no sum, and no gradient.
+  Value share = b.make<DivOp>(b.make<ConstantOp>(1.0),
+                              b.make<MaximumOp>(sum, b.make<ConstantOp>(double(std::numeric_limits<float>::min()))));
+  Value exponential = again(b.make<ExpOp>(again(b.make<SubOp>(getLogits(), maximum))));
+  Value slope = b.make<SubOp>(b.make<MulOp>(exponential, share), b.make<ToFloatOp>(again(rows.hit)));
   Value counted = b.make<WhereOp>(rows.counted, slope, b.make<ConstantOp>(0.0));
   operandGradients[0] = b.make<MulOp>(counted, gradients[0]);
 }

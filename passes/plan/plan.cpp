@@ -19,10 +19,11 @@ namespace {
 
 constexpr int64_t alignment = 64;
 
+// A place in the arena and the values that lie there, one after the other, each written over the one before.
 struct Tensor {
-  Value value;
+  SmallVector<Value, 1> values;
   int64_t bytes = 0;
-  int first = 0, last = 0; // positions of the group that makes it and of the last that reads it
+  int first = 0, last = 0; // positions of the group that makes the first and of the last that reads one
   int64_t offset = 0;
 };
 
@@ -40,6 +41,23 @@ bool readsInPlace(GroupOp group, unsigned input) {
   return llvm::all_of(argument.getUsers(), [&](Operation *user) {
     return isa<Elementwise>(user) && user->getResult(0).getType() == argument.getType();
   });
+}
+
+// Whether the group's only result may be written over an input. It must be made in one sweep, element by element: a
+// reduction reads all of a row before, and perhaps again after, the first element is written.
+bool mayOverwrite(GroupOp group, unsigned input) {
+  if (group.getOutputs().size() != 1 || group.getInputs()[input].getType() != group.getOutputs()[0].getType())
+    return false;
+  if (llvm::any_of(group.getBody().front(), [](Operation &op) { return isa<Reduction>(op); }))
+    return false;
+  auto *maker = group.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
+  if (!isa_and_present<Elementwise>(maker))
+    return false;
+  // All the ways by which the value comes in.
+  for (auto [i, other] : llvm::enumerate(group.getInputs()))
+    if (other == group.getInputs()[input] && !readsInPlace(group, i))
+      return false;
+  return true;
 }
 
 class Planning {
@@ -121,18 +139,40 @@ private:
 
   void placeActivations() {
     std::vector<Tensor> tensors;
+    DenseMap<Value, size_t> tensorOf;
     DenseMap<Operation *, int> position;
     for (auto [i, group] : llvm::enumerate(groups))
       position[group] = i;
+    auto lastRead = [&](Value value) {
+      int last = position[value.getDefiningOp()];
+      for (Operation *user : value.getUsers())
+        last = std::max(last, position.lookup(user));
+      return last;
+    };
+    // The tensor whose place the group's result takes: one that is read for the last time there.
+    auto predecessor = [&](GroupOp group) -> std::optional<size_t> {
+      for (auto [i, input] : llvm::enumerate(group.getInputs()))
+        if (auto found = tensorOf.find(input); found != tensorOf.end() &&
+                                               tensors[found->second].values.back() == input &&
+                                               lastRead(input) == position[group] && mayOverwrite(group, i))
+          return found->second;
+      return std::nullopt;
+    };
     for (GroupOp group : groups)
       for (Value value : group.getOutputs()) {
         if (locations.count(value))
           continue;
-        Tensor tensor{value, (int64_t)llvm::alignTo(bytesOf(value.getType()), alignment), position[group],
-                      position[group]};
-        for (Operation *user : value.getUsers())
-          tensor.last = std::max(tensor.last, position.lookup(user));
-        tensors.push_back(tensor);
+        if (std::optional<size_t> taken = predecessor(group)) {
+          tensors[*taken].values.push_back(value);
+          tensors[*taken].last = lastRead(value);
+          tensorOf[value] = *taken;
+          continue;
+        }
+        tensorOf[value] = tensors.size();
+        tensors.push_back({.values = {value},
+                           .bytes = int64_t(llvm::alignTo(bytesOf(value.getType()), alignment)),
+                           .first = position[group],
+                           .last = lastRead(value)});
       }
     std::vector<Tensor *> order;
     for (Tensor &tensor : tensors)
@@ -151,7 +191,8 @@ private:
       tensor->offset = at;
       placed.insert(llvm::upper_bound(placed, tensor, [](Tensor *x, Tensor *y) { return x->offset < y->offset; }),
                     tensor);
-      note(tensor->value, {arenaBuffer, at});
+      for (Value value : tensor->values)
+        note(value, {arenaBuffer, at});
     }
   }
 
@@ -241,10 +282,12 @@ LogicalResult checkPlan(func::FuncOp entry) {
     for (const Written &range : fresh) {
       if (llvm::count_if(fresh, [&](const Written &other) { return overlap(range, other); }) != 1)
         return op.emitError("internal error: two results share memory (please report)");
-      // In the arena a result must not lie on top of an input of the same launch.
-      for (auto [i, value] : llvm::enumerate(group.getInputs()))
-        if (range.buffer == arenaBuffer && overlap(range, rangeOf(group, i, value)))
+      // In the arena a result lies on top of an input of the same launch only where each element takes its own place.
+      for (auto [i, value] : llvm::enumerate(group.getInputs())) {
+        const Written read = rangeOf(group, i, value);
+        if (range.buffer == arenaBuffer && overlap(range, read) && !(range.from == read.from && mayOverwrite(group, i)))
           return op.emitError("internal error: a result lies on top of an input (please report)");
+      }
       llvm::erase_if(memory, [&](const Written &other) { return overlap(range, other); });
       memory.push_back(range);
     }

@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct below changes. A runtime refuses a model of another version. */
-#define BURIN_ABI_VERSION 1u
+#define BURIN_ABI_VERSION 2u
 
 /* The buffers that a launch may touch. Sizes are in burin_model.bytes and never change during a run. */
 enum burin_buffer {
@@ -88,6 +88,15 @@ typedef struct burin_entry {
   double flops;                     /* sum over the launches */
 } burin_entry;
 
+/* What the products of a forward pass are for. */
+enum burin_flop_kind {
+  BURIN_FLOPS_PROJECTIONS, /* into and out of attention */
+  BURIN_FLOPS_FEED_FORWARD,
+  BURIN_FLOPS_ATTENTION, /* scores, and probabilities times values */
+  BURIN_FLOPS_HEAD,
+  BURIN_NUM_FLOP_KINDS
+};
+
 typedef struct burin_parameter {
   const char *name; /* "layers.0.attn.q_proj.weight" */
   const char *place;
@@ -122,6 +131,8 @@ typedef struct burin_model {
   int64_t bytes[BURIN_NUM_BUFFERS]; /* the greatest over the entries */
   int64_t scratch_bytes;            /* per thread */
   double flops_per_step;            /* of the entry "step" */
+  /* Of a batch's products, attention counted in full; a step is three times that. */
+  int64_t forward_flops[BURIN_NUM_FLOP_KINDS];
 } burin_model;
 
 #ifdef __cplusplus

@@ -1,6 +1,7 @@
 // `MODEL info`: what the model object says of itself. Runs no kernel, so it works on machines that the model does not.
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <numeric>
 #include <set>
 
 #include "cli/commands.h"
@@ -15,6 +16,7 @@ using nlohmann::ordered_json;
 
 constexpr const char *bufferNames[BURIN_NUM_BUFFERS] = {"parameters", "gradients", "state",  "derived",
                                                         "arena",      "inputs",    "outputs"};
+constexpr const char *flopNames[BURIN_NUM_FLOP_KINDS] = {"projections", "feed_forward", "attention", "head"};
 constexpr const char *initNames[] = {"constant", "normal", "truncated normal", "uniform"};
 
 std::string shapeText(const int64_t *shape, int64_t rank) {
@@ -87,10 +89,12 @@ size_t kernelsOf(const burin_entry &entry) {
 }
 
 ordered_json describe(const burin_model &model) {
-  ordered_json bytes, entries = ordered_json::array(), parameters = ordered_json::array();
+  ordered_json bytes, flops, entries = ordered_json::array(), parameters = ordered_json::array();
   for (int i = 0; i < BURIN_NUM_BUFFERS; ++i)
     bytes[bufferNames[i]] = model.bytes[i];
   bytes["scratch_per_thread"] = model.scratch_bytes;
+  for (int i = 0; i < BURIN_NUM_FLOP_KINDS; ++i)
+    flops[flopNames[i]] = model.forward_flops[i];
   for (int64_t i = 0; i < model.num_entries; ++i) {
     const burin_entry &entry = model.entries[i];
     entries.push_back({{"name", entry.name},
@@ -126,6 +130,7 @@ ordered_json describe(const burin_model &model) {
           {"vocab", model.vocab},
           {"parameters", model.parameter_count},
           {"flops_per_step", model.flops_per_step},
+          {"forward_flops", flops},
           {"bytes", bytes},
           {"modules", modules},
           {"entries", entries},
@@ -135,6 +140,19 @@ ordered_json describe(const burin_model &model) {
 void printModule(const ModuleSums &module, int64_t all) {
   fmt::print("{:<36}{:>9}{:>16}{:>8.1f}%{:>16}\n", module.name, module.tensors, module.elements,
              100 * static_cast<double>(module.elements) / static_cast<double>(all), module.decayed);
+}
+
+// Attention is counted in full here, as is usual; "FLOPs per step" counts the causal half.
+void printFlops(const burin_model &model) {
+  const int64_t *flops = model.forward_flops;
+  const int64_t all = std::accumulate(flops, flops + BURIN_NUM_FLOP_KINDS, int64_t{0});
+  if (all == 0)
+    return;
+  fmt::print("\n{:<24}{:>20}{:>9}{:>20}\n", "products for", "forward FLOPs", "share", "training FLOPs");
+  for (int i = 0; i < BURIN_NUM_FLOP_KINDS; ++i)
+    fmt::print("{:<24}{:>20}{:>8.1f}%{:>20}\n", flopNames[i], flops[i],
+               100 * static_cast<double>(flops[i]) / static_cast<double>(all), 3 * flops[i]);
+  fmt::print("{:<24}{:>20}{:>8.1f}%{:>20}\n", "all, attention in full", all, 100.0, 3 * all);
 }
 
 void print(const burin_model &model) {
@@ -152,6 +170,8 @@ void print(const burin_model &model) {
     total += model.bytes[i];
   }
   fmt::print("{:<24}{:>16}\n{:<24}{:>16}\n", "all", total, "scratch, per thread", model.scratch_bytes);
+
+  printFlops(model);
 
   fmt::print("\n{:<12}{:>8}{:>8}{:>20}{:>10}{:>9}{:>16}\n", "entry", "batch", "length", "FLOPs", "launches", "kernels",
              "arena bytes");

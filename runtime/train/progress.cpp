@@ -16,9 +16,9 @@ std::string durationText(double seconds) {
                       : fmt::format("{}:{:02}:{:02}", total / 3600, total / 60 % 60, total % 60);
 }
 
-Progress::Progress(int64_t steps, double perStep, std::string unit, double flopsPerStep, double peakGflops,
+Progress::Progress(int64_t steps, double perStep, std::string unit, double flopsPerStep, std::function<double()> peak,
                    int64_t every)
-    : steps_(steps), perStep_(perStep), unit_(std::move(unit)), flopsPerStep_(flopsPerStep), peakGflops_(peakGflops),
+    : steps_(steps), perStep_(perStep), unit_(std::move(unit)), flopsPerStep_(flopsPerStep), peak_(std::move(peak)),
       every_(every), terminal_(isatty(STDOUT_FILENO)) {}
 
 void Progress::show(int64_t step, double loss, double lr, double seconds) {
@@ -30,8 +30,12 @@ void Progress::show(int64_t step, double loss, double lr, double seconds) {
 
   std::string line = fmt::format("step {}/{}  loss {:.4f}  lr {:.2e}  {:.0f} {}/s", step, steps_, loss, lr,
                                  perStep_ / smoothSeconds_, unit_);
-  if (flopsPerStep_ > 0 && peakGflops_ > 0)
-    line += fmt::format("  {:.0f} % of peak", 100 * flopsPerStep_ / smoothSeconds_ / 1e9 / peakGflops_);
+  if (double gflops = flopsPerStep_ / smoothSeconds_ / 1e9; gflops > 0) {
+    // Faster than the peak: it was measured while another program had a part of the machine.
+    if (gflops > peakGflops_)
+      peakGflops_ = std::max(peakGflops_, peak_());
+    line += fmt::format("  {:.0f} % of peak", 100 * gflops / peakGflops_);
+  }
   line += fmt::format("  {} left", durationText(static_cast<double>(steps_ - step) * smoothSeconds_));
   if (terminal_)
     fmt::print("\r{}\x1b[K{}", line, last ? "\n" : "");

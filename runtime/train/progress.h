@@ -2,15 +2,17 @@
 #pragma once
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 namespace burin::runtime {
 
 class Progress {
 public:
-  // flopsPerStep 0 or peak 0: no share is shown. `every`: steps between two plain lines.
-  // `perStep`: how many of `unit` ("tokens") a step takes.
-  Progress(int64_t steps, double perStep, std::string unit, double flopsPerStep, double peakGflops, int64_t every);
+  // `perStep`: how many of `unit` ("tokens") a step takes. `peak` measures GFLOP/s; with flopsPerStep 0 it is not asked
+  // and no share is shown. `every`: steps between two plain lines.
+  Progress(int64_t steps, double perStep, std::string unit, double flopsPerStep, std::function<double()> peak,
+           int64_t every);
   ~Progress() { clear(); }
 
   // `seconds` is the time that this step took.
@@ -24,7 +26,9 @@ private:
   int64_t steps_;
   double perStep_;
   std::string unit_;
-  double flopsPerStep_, peakGflops_;
+  double flopsPerStep_;
+  std::function<double()> peak_;
+  double peakGflops_ = 0; // the highest that was measured
   int64_t every_;
   bool terminal_, shown_ = false;
   double smoothSeconds_ = 0; // of a step, recent ones weigh most

@@ -180,8 +180,9 @@ int Run::go() {
   int64_t printEvery = run_.printEvery ? run_.printEvery : std::max<int64_t>(1, options_.steps / 60);
   {
     Interrupt interrupt;
-    Progress progress(options_.steps, static_cast<double>(perStep()), task_->unit(), accumulate * model.flops_per_step,
-                      measurePeak(model.dtype, device_.threads(), 0.05), printEvery);
+    Progress progress(
+        options_.steps, static_cast<double>(perStep()), task_->unit(), accumulate * model.flops_per_step,
+        [&] { return measurePeak(model.dtype, device_.threads(), 0.05); }, printEvery);
     while (state_.step < options_.steps) {
       step(log, progress);
       if (options_.evalEvery && state_.step % options_.evalEvery == 0 && state_.step < options_.steps) {

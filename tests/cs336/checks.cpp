@@ -9,6 +9,7 @@
 
 #include "data/loader.h"
 #include "passes/import/import.h"
+#include "store/safetensors.h"
 #include "tests/cs336/pack.h"
 #include "tests/support/gradient.h"
 #include "tests/support/program.h"
@@ -380,43 +381,39 @@ Named spread(const ParameterLayout &layout, const ParameterLayout::Section &part
   return tensors;
 }
 
-void adamwTraining(const PackCase &c) {
-  const Values w0 = c.input("w0"), xs = c.input("xs");
-  const double lr = c.parameter("lr"), eps = c.parameter("eps"), decay = c.parameter("weight_decay");
-  const double beta1 = c.json["params"]["betas"][0], beta2 = c.json["params"]["betas"][1];
-  // loss = sum((y - w x)^2) of a linear map from 3 to 2
-  const auto declareLinear = [&](Batch) {
-    Graph graph;
-    const Tensor x = graph.input("x", {1, w0.shape[1]}, Dtype::f32), y = graph.input("y", {1, w0.shape[0]}, Dtype::f32);
-    const Tensor w = graph.parameter("w", shapeOf(w0), constant(0), /*decay=*/true);
-    const Tensor error = sub(y, matmul(x, w, {.transpose_b = true}));
-    graph.output("loss", reduce_sum(mul(error, error), {.dims = {0, 1}}));
-    return graph;
-  };
-  const std::unique_ptr<Program> program = trainable(declareLinear);
-  const ParameterLayout layout(declareLinear({}));
-  const ParameterLayout::Section &part = layout.sections.at(0);
-  Named state{{"parameters.0", section(layout, part, {{"w", w0}})},
-              {"moment1.0", Values({part.rows, ParameterLayout::rowElements})},
-              {"moment2.0", Values({part.rows, ParameterLayout::rowElements})}};
-  const auto now = [&](const char *what) { return spread(layout, part, state.at(what), {{"w", w0}}).at("w"); };
+// A model that is trained through its entries `step` and `update`, as a program does it. All its parameters decay.
+class Training {
+public:
+  Training(const std::function<Graph(Batch)> &declare, Named initial)
+      : program(trainable(declare)), layout(declare({})), weights(std::move(initial)) {
+    if (layout.sections.size() != 1)
+      throw std::runtime_error("the parameters lie in more than one section");
+    state = {{"parameters.0", section(layout, layout.sections[0], weights)},
+             {"moment1.0", Values({layout.sections[0].rows, ParameterLayout::rowElements})},
+             {"moment2.0", Values({layout.sections[0].rows, ParameterLayout::rowElements})}};
+  }
 
-  for (int64_t t = 1; t <= c.integer("steps"); ++t) {
-    const double *x = xs.data.data() + (t - 1) * xs.width();
-    const Named sample{{"w", now("parameters.0")},
-                       {"x", Values({1, 3}, {x[0], x[1], x[2]})},
-                       {"y", Values({1, 2}, {x[0] + x[1], -x[2]})}};
+  // One step on a batch, with the optimizer's options of the case; its loss and gradients.
+  Named step(const PackCase &c, const Named &batch) {
+    ++steps;
+    Named known = batch;
+    known.insert(weights.begin(), weights.end());
+    const Named seen = run(*program, "step", known);
+    Named gradients;
+    for (const auto &[name, weight] : weights)
+      gradients[name] = seen.at("d " + name);
+
+    const double beta1 = c.json["params"]["betas"][0], beta2 = c.json["params"]["betas"][1];
     Named update = state;
-    update["gradients.0"] = section(layout, part, {{"w", run(*program, "step", sample).at("d w")}});
-    const double correction1 = 1 - std::pow(beta1, t), correction2 = 1 - std::pow(beta2, t);
-    for (const auto &[name, value] : std::map<std::string, double>{{"lr", lr},
+    update["gradients.0"] = section(layout, layout.sections[0], gradients);
+    for (const auto &[name, value] : std::map<std::string, double>{{"lr", c.parameter("lr")},
                                                                    {"beta1", beta1},
                                                                    {"beta2", beta2},
-                                                                   {"eps", eps},
-                                                                   {"weight_decay", decay},
+                                                                   {"eps", c.parameter("eps")},
+                                                                   {"weight_decay", c.parameter("weight_decay")},
                                                                    {"clip", 1e30},
-                                                                   {"correction1", correction1},
-                                                                   {"correction2", correction2}})
+                                                                   {"correction1", 1 - std::pow(beta1, steps)},
+                                                                   {"correction2", 1 - std::pow(beta2, steps)}})
       update[name] = Values::scalar(value);
     // Gradients are an input of update, so they are named here rather than zeroed.
     std::vector<Values> arguments;
@@ -426,16 +423,138 @@ void adamwTraining(const PackCase &c) {
     const std::vector<Slot> slots = resultsOf(program->joint("update"));
     for (size_t i = 0; i < slots.size(); ++i)
       state[slots[i].name] = results[i];
+    weights = now("parameters.0");
+    return seen;
+  }
+
+  // "parameters.0", "moment1.0" or "moment2.0", by the parameters' names.
+  Named now(const std::string &what) const { return spread(layout, layout.sections[0], state.at(what), weights); }
+  // Continues from what another run has reached.
+  void set(const std::string &what, const Named &values) {
+    state.at(what) = section(layout, layout.sections[0], values);
+    weights = now("parameters.0");
+  }
+  int64_t steps = 0;
+
+private:
+  std::unique_ptr<Program> program;
+  ParameterLayout layout;
+  Named weights, state;
+};
+
+void adamwTraining(const PackCase &c) {
+  const Values w0 = c.input("w0"), xs = c.input("xs");
+  // loss = sum((y - w x)^2) of a linear map from 3 to 2
+  Training training(
+      [&](Batch) {
+        Graph graph;
+        const Tensor x = graph.input("x", {1, w0.shape[1]}, Dtype::f32),
+                     y = graph.input("y", {1, w0.shape[0]}, Dtype::f32);
+        const Tensor w = graph.parameter("w", shapeOf(w0), constant(0), /*decay=*/true);
+        const Tensor error = sub(y, matmul(x, w, {.transpose_b = true}));
+        graph.output("loss", reduce_sum(mul(error, error), {.dims = {0, 1}}));
+        return graph;
+      },
+      {{"w", w0}});
+  for (int64_t t = 1; t <= c.integer("steps"); ++t) {
+    const double *x = xs.data.data() + (t - 1) * xs.width();
+    training.step(c, {{"x", Values({1, 3}, {x[0], x[1], x[2]})}, {"y", Values({1, 2}, {x[0] + x[1], -x[2]})}});
     if (c.json["expected"].contains("after_step" + std::to_string(t)))
-      c.compare("w after step " + std::to_string(t), now("parameters.0"), c.expected("after_step" + std::to_string(t)));
+      c.compare("w after step " + std::to_string(t), training.now("parameters.0").at("w"),
+                c.expected("after_step" + std::to_string(t)));
   }
   bool any = false;
   for (const char *final : {"final_decay_after", "final_decay_before", "final_pytorch"})
-    any |= c.matches(now("parameters.0"), c.expected(final));
+    any |= c.matches(training.now("parameters.0").at("w"), c.expected(final));
   if (!any)
     throw std::runtime_error("w after the last step is none of the three accepted results");
-  c.compare("m", now("moment1.0"), c.expected("m_final"));
-  c.compare("v", now("moment2.0"), c.expected("v_final"));
+  c.compare("m", training.now("moment1.0").at("w"), c.expected("m_final"));
+  c.compare("v", training.now("moment2.0").at("w"), c.expected("v_final"));
+}
+
+// A network of three layers is trained, saved, loaded into a fresh one, and both go on alike.
+void checkpointRoundTrip(const PackCase &c) {
+  const Values xs = c.input("xs"), ys = c.input("ys");
+  const Named initial = c.inputs("params");
+  const auto declareMlp = [&](Batch) {
+    Graph graph;
+    const Tensor x = graph.input("x", {1, xs.width()}, Dtype::f32), y = graph.input("y", {1, ys.width()}, Dtype::f32);
+    Tensor h = x;
+    for (const std::string layer : {"fc1", "fc2", "fc3"}) {
+      const std::string weightName = layer + ".weight", biasName = layer + ".bias";
+      const Tensor weight = graph.parameter(weightName.c_str(), shapeOf(initial.at(weightName)), constant(0), true);
+      const Tensor bias = graph.parameter(biasName.c_str(), shapeOf(initial.at(biasName)), constant(0), true);
+      h = add(matmul(layer == "fc1" ? h : relu(h), weight, {.transpose_b = true}), bias);
+    }
+    const Tensor error = sub(h, y);
+    graph.output("loss", reduce_sum(mul(error, error), {.dims = {0, 1}}));
+    return graph;
+  };
+  const auto row = [](const Values &all, int64_t index) {
+    const auto begin = all.data.begin() + index * all.width();
+    return Values({1, all.width()}, std::vector<double>(begin, begin + all.width()));
+  };
+  const auto batch = [&](int64_t index) { return Named{{"x", row(xs, index)}, {"y", row(ys, index)}}; };
+
+  Training training(declareMlp, initial);
+  Values losses({c.integer("steps")});
+  for (int64_t t = 0; t < losses.size(); ++t) {
+    const Named seen = training.step(c, batch(t));
+    losses[t] = seen.at("loss")[0];
+    if (t == 0)
+      for (const auto &[name, gradient] : c.allExpected("grads_step1"))
+        c.compare("the first gradient of " + name, seen.at("d " + name), gradient);
+  }
+  std::optional<std::string> ours; // which of the two formulas of AdamW
+  for (const std::string formula : {"", "_pytorch"}) {
+    bool all = c.matches(losses, c.expected("losses" + formula));
+    for (const auto &[name, values] : c.allExpected("params_final" + formula))
+      all &= c.matches(training.now("parameters.0").at(name), values);
+    if (all)
+      ours = formula;
+  }
+  if (!ours)
+    throw std::runtime_error("losses and parameters after the last step are of neither accepted formula");
+
+  const std::filesystem::path file =
+      std::filesystem::temp_directory_path() / ("burin_cs336_" + std::to_string(getpid()) + ".safetensors");
+  const std::vector<std::string> kinds = {"parameters.0", "moment1.0", "moment2.0"};
+  std::vector<runtime::TensorSource> sources;
+  for (const std::string &kind : kinds)
+    for (const auto &[name, values] : training.now(kind))
+      sources.push_back({kind + "/" + name, values.shape, [values = values](std::span<float> into) {
+                           std::copy(values.data.begin(), values.data.end(), into.begin());
+                         }});
+  runtime::writeSafetensors(file.string(), sources, {{"step", std::to_string(training.steps)}});
+
+  Training fresh(declareMlp, initial);
+  {
+    const runtime::SafetensorsReader reader(file.string());
+    std::filesystem::remove(file);
+    for (const std::string &kind : kinds) {
+      Named loaded;
+      for (const auto &[name, values] : training.now(kind)) {
+        std::vector<float> floats(values.data.size());
+        reader.read(reader.tensors().at(kind + "/" + name), floats);
+        loaded[name] = Values(values.shape, std::vector<double>(floats.begin(), floats.end()));
+      }
+      fresh.set(kind, loaded);
+    }
+    fresh.steps = std::stoll(reader.metadata().at("step"));
+  }
+  if (fresh.steps != c.integer("steps"))
+    throw std::runtime_error("the loaded run is at step " + std::to_string(fresh.steps));
+  // The expected moments are those on the path of the course's formula.
+  if (ours->empty())
+    for (const auto &[moment, expected] : {std::pair("moment1.0", "m_final"), std::pair("moment2.0", "v_final")})
+      for (const auto &[name, values] : c.allExpected(expected))
+        c.compare(moment + (" of " + name), fresh.now(moment).at(name), values);
+  training.step(c, batch(0));
+  fresh.step(c, batch(0));
+  for (const std::string &kind : kinds)
+    for (const auto &[name, values] : training.now(kind))
+      if (fresh.now(kind).at(name).data != values.data)
+        throw std::runtime_error("after loading, " + kind + " of " + name + " goes on differently");
 }
 
 // With beta1 = 0 the first moment that `update` returns is the clipped gradient.
@@ -552,6 +671,7 @@ std::map<std::string, Check> checks() {
           {"transformer_lm_gelu_abspos", transformerLm2024},
           {"transformer_lm_loss_grad", transformerLmLossAndGradients},
           {"adamw_training", adamwTraining},
+          {"checkpoint_roundtrip", checkpointRoundTrip},
           {"gradient_clipping", gradientClipping},
           {"lr_cosine", cosineSchedule},
           {"get_batch", randomBatches}};

@@ -142,6 +142,36 @@ TEST(Attention, FusedProjectionsAreOneParameter) {
   EXPECT_EQ(parameters_in(graph, "layers.0.attn"), 4 * 16 * 16 + 4 * 16);
 }
 
+// The queries of heads that share a key are rows of one product; the mask repeats the positions.
+TEST(Attention, HeadsMayShareKeys) {
+  nn::Block block = small;
+  block.attention.heads = 4;
+  block.attention.kv_heads = 2;
+  const Graph graph = declareBlock(block);
+  EXPECT_EQ(nodeNamed(graph, "layers.0.attn.k_proj.weight").shape, (Shape{8, 16}));
+  EXPECT_EQ(nodeNamed(graph, "layers.0.attn.v_proj.weight").shape, (Shape{8, 16}));
+  EXPECT_EQ(parameters_in(graph, "layers.0.attn"), 2 * 16 * 16 + 2 * 8 * 16);
+  EXPECT_EQ(count(graph, "concat"), 1);
+  block.attention.fused_qkv = true;
+  EXPECT_EQ(nodeNamed(declareBlock(block), "layers.0.attn.qkv_proj.weight").shape, (Shape{32, 16}));
+  block.attention.kv_heads = 3;
+  EXPECT_EQ(messageOf([&] { declareBlock(block); }),
+            "the heads of keys must divide the heads: kv_heads is 3, heads is 4");
+}
+
+TEST(Attention, NormsOfQueriesAndKeysHaveAGainPerElementOfAHead) {
+  nn::Block block = small;
+  block.attention.qk_norm = true;
+  block.attention.softcap = 0;
+  EXPECT_EQ(messageOf([&] { declareBlock(block); }), "the softcap of attention must be positive: softcap is 0.000000");
+  block.attention.softcap = 5;
+  const Graph graph = declareBlock(block);
+  const int64_t depth = 16 / block.attention.heads;
+  EXPECT_EQ(nodeNamed(graph, "layers.0.attn.q_norm.weight").shape, Shape{depth});
+  EXPECT_EQ(nodeNamed(graph, "layers.0.attn.k_norm.weight").shape, Shape{depth});
+  EXPECT_EQ(count(graph, "tanh"), 1);
+}
+
 TEST(Linear, BiasStartsAtZeroAndDoesNotDecay) {
   Graph graph;
   const Tensor x = graph.input("x", {6, 16}, Dtype::f32);

@@ -376,8 +376,10 @@ private:
   void cut() {
     const Tensor x = valueOfRank(1);
     const int64_t rows = x.shape()[0], start = below(rows), size = 1 + below(rows - start);
-    if (oneIn(2) || x.shape().rank() < 2)
-      return push(slice(x, {.start = start, .size = size}));
+    if (oneIn(2) || x.shape().rank() < 2) {
+      const Tensor some = slice(x, {.start = start, .size = size});
+      return push(oneIn(3) && 2 * x.shape().size() <= mostElements ? concat(some, x) : some);
+    }
     const int64_t columns = narrow(x.shape());
     const Tensor all = learned({2 * columns, x.shape().back()});
     const Tensor left = matmul(x, slice(all, {.start = 0, .size = columns}), {.transpose_b = true});

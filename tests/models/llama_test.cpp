@@ -31,6 +31,18 @@ TEST(Llama, HasTheCountedSizes) {
   EXPECT_NEAR(static_cast<double>(burin::parameter_bytes(declare(xl, {1, 8}))) / 1e9, 6.56, 0.005);
 }
 
+// Keys and values of 4 heads instead of 12, and a gain for the queries and one for the keys of each layer.
+TEST(Llama, SharesKeysAmongHeads) {
+  const Llama grouped{.kv_heads = 4, .qk_norm = true, .tied = true};
+  EXPECT_EQ(burin::parameters(declare(grouped, {1, 8})), 162'148'608 - 50257 * 768 - 12 * (2 * 768 * 512 - 2 * 64));
+  // The scores are as many as before, so attention costs the same, causal or in full.
+  const burin::Graph shared = declare(grouped, {2, 64}), own = declare({.tied = true}, {2, 64});
+  EXPECT_EQ(burin::forward_flops(shared).attention, burin::forward_flops(own).attention);
+  const int64_t fewer = 3 * 12 * 2 * (2 * 64) * int64_t(2 * 768 * 512);
+  EXPECT_EQ(burin::flops(own) - burin::flops(shared), fewer);
+  EXPECT_EQ(burin::flops_full_attention(own) - burin::flops_full_attention(shared), fewer);
+}
+
 // Percent of the forward pass of one sequence.
 void expectShares(Llama m, int64_t length, double teraflops, double feedForward, double projections, double attention,
                   double head) {

@@ -22,6 +22,13 @@ static std::vector<OpCase> cases() {
                      .text = "func.func @op(%a: " + type(n) + ", %b: " + type(5) + ", %c: " + type(1) + ") -> " +
                              type(n + 6) + " {\n  %y = burin.concat %a, %b, %c : " + type(n) + ", " + type(5) + ", " +
                              type(1) + "\n  return %y : " + type(n + 6) + "\n}"});
+    cases.push_back({.name = "of the DSL, rows " + std::to_string(n) + " and 4",
+                     .operands = {{.shape = {n, 2, 3}}, {.shape = {4, 2, 3}}},
+                     .build = [](auto &in) { return concat(in[0], in[1]); }});
+    cases.push_back({.name = "i32, twice the same " + std::to_string(n),
+                     .operands = {{.shape = {n}, .dtype = Dtype::i32}},
+                     .build = [](auto &in) { return concat(in[0], in[0]); },
+                     .differentiable = false});
   }
   return cases;
 }

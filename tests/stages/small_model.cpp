@@ -20,7 +20,11 @@ Graph SmallModel::declare(Batch batch) const {
   const nn::NormKind kind = classic ? nn::NormKind::layer : nn::NormKind::rms;
   const nn::Dropout dropout = nn::dropout_inputs(graph, batch.rows, positions, classic ? 0.2 : 0);
   const nn::Block block{.attention = {.heads = heads,
+                                      .kv_heads = grouped ? heads / 2 : heads,
                                       .rope_theta = rope_theta,
+                                      .rope_half_split = grouped,
+                                      .qk_norm = grouped,
+                                      .softcap = grouped ? std::optional(2.0) : std::nullopt,
                                       .fused_qkv = classic,
                                       .projection = linear,
                                       .output = linear},
@@ -50,6 +54,7 @@ std::vector<SmallModel> smallModels() {
           {.name = "post_norm", .norm = nn::Norm::post},
           {.name = "gelu", .feed_forward = nn::FeedForward::gelu},
           {.name = "tied", .tied = true},
+          {.name = "grouped", .width = 16, .heads = 4, .grouped = true},
           {.name = "classic",
            .rope_theta = std::nullopt,
            .feed_forward = nn::FeedForward::gelu,

@@ -19,12 +19,13 @@ struct SmallModel {
   nn::Norm norm = nn::Norm::pre;
   nn::FeedForward feed_forward = nn::FeedForward::swiglu;
   bool tied = false;    // the output layer reads the embedding's table
+  bool grouped = false; // two heads to a key, norms of queries and keys, rotated halves, capped scores
   bool classic = false; // learned positions, LayerNorm, biases, fused projections, dropout
 
   Graph declare(Batch batch) const;
 };
 
-// baseline, no positions, no norm, post-norm, GELU, tied, classic.
+// baseline, no positions, no norm, post-norm, GELU, tied, grouped, classic.
 std::vector<SmallModel> smallModels();
 
 // The module with all entries, as stage `imported` has it.

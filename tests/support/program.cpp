@@ -141,6 +141,7 @@ mlir::OwningOpRef<mlir::ModuleOp> emptyModule(const std::string &cpu) {
   (*module)->setAttr("burin.model", b.getStringAttr("test"));
   (*module)->setAttr("burin.target", target);
   (*module)->setAttr("burin.revision", b.getStringAttr("test"));
+  (*module)->setAttr("burin.forward_flops", b.getDenseI64ArrayAttr({0, 0, 0, 0}));
   (*module)->setAttr("burin.vocab", b.getI64IntegerAttr(0));
   (*module)->setAttr("burin.parameters", b.getArrayAttr({}));
   (*module)->setAttr("burin.parameter_bytes", b.getI64IntegerAttr(0));

@@ -1,6 +1,6 @@
 // RUN: burin-opt %s --burin-recompute --split-input-file | FileCheck %s
 
-// The product is cheap and both its operands are kept for the backward part anyway: it is not kept but computed again there.
+// The product is element-wise and both its operands are kept for the backward part anyway: it is not kept but computed again there.
 // CHECK-LABEL: func.func @cheap
 // CHECK:         %[[P:.+]] = burin.mul %[[A:[a-z0-9]+]], %[[B:[a-z0-9]+]] :
 // CHECK:         %[[LOSS:.+]] = burin.reduce_sum %[[P]]
@@ -33,9 +33,10 @@ func.func @chain(%a: tensor<3xf32> {burin.role = "input"}, %b: tensor<3xf32> {bu
 
 // -----
 
-// exp is worth keeping.
+// An exponential, too: less work than writing the value and reading it back.
 // CHECK-LABEL: func.func @expensive
-// CHECK-NOT:     burin.recompute
+// CHECK:         %[[AGAIN:.+]] = burin.exp %{{.*}} {burin.recompute}
+// CHECK-NEXT:    burin.mul %[[AGAIN]]
 func.func @expensive(%a: tensor<3xf32> {burin.role = "input"})
     -> (tensor<f32> {burin.name = "loss", burin.role = "output"}, tensor<3xf32> {burin.name = "w", burin.role = "gradient"}) {
   %p = burin.exp %a : tensor<3xf32>

@@ -1,6 +1,7 @@
 // RUN: burin-opt %s --burin-plan | FileCheck %s
 
-// A chain of four values of 256 bytes: each lives from the group that makes it to the next one, so two places do.
+// A chain of four values of 256 bytes, transposed on the way, so that none can be written over the one before: each
+// lives from the group that makes it to the next one, and two places do.
 //   %a: groups 0-1, at 0.   %b: groups 1-2, at 256.   %c: groups 2-3, at 0 again.   %y is the output.
 // CHECK-LABEL: @chain
 // CHECK-SAME:    burin.bytes = array<i64: 0, 0, 0, 0, 512, 256, 256>
@@ -9,6 +10,41 @@
 // CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4>, burin.offsets = array<i64: 256, 0>}
 // CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 6>, burin.offsets = array<i64: 0, 0>}
 func.func @chain(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}) -> (tensor<8x8xf32> {burin.role = "output", burin.name = "y"}) attributes {burin.entry} {
+  %a = burin.group "rows" (%x) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %t = burin.transpose %i by [1, 0] : tensor<8x8xf32>
+    %o = burin.exp %t : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %b = burin.group "rows" (%a) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %t = burin.transpose %i by [1, 0] : tensor<8x8xf32>
+    %o = burin.exp %t : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %c = burin.group "rows" (%b) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %t = burin.transpose %i by [1, 0] : tensor<8x8xf32>
+    %o = burin.exp %t : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %y = burin.group "rows" (%c) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %t = burin.transpose %i by [1, 0] : tensor<8x8xf32>
+    %o = burin.exp %t : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  return %y : tensor<8x8xf32>
+}
+
+// Element by element each value is written over the one before; %a is read once more, so %b is not.
+// CHECK-LABEL: @over
+// CHECK-SAME:    burin.bytes = array<i64: 0, 0, 0, 0, 512, 256, 256>
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 5, 4>, burin.offsets = array<i64: 0, 0>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4>, burin.offsets = array<i64: 0, 256>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4>, burin.offsets = array<i64: 256, 256>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4, 6>, burin.offsets = array<i64: 256, 0, 0>}
+func.func @over(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}) -> (tensor<8x8xf32> {burin.role = "output", burin.name = "y"}) attributes {burin.entry} {
   %a = burin.group "rows" (%x) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
   ^bb0(%i: tensor<8x8xf32>):
     %o = burin.exp %i : tensor<8x8xf32>
@@ -24,7 +60,32 @@ func.func @chain(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}) -
     %o = burin.exp %i : tensor<8x8xf32>
     burin.yield %o : tensor<8x8xf32>
   }
-  %y = burin.group "rows" (%c) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  %y = burin.group "rows" (%c, %a) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>, %j: tensor<8x8xf32>):
+    %o = burin.add %i, %j : tensor<8x8xf32>, tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  return %y : tensor<8x8xf32>
+}
+
+// A reduction reads the whole row, so its input keeps its place until the group is done.
+// CHECK-LABEL: @reduced
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 5, 4>, burin.offsets = array<i64: 0, 0>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4>, burin.offsets = array<i64: 0, 256>}
+func.func @reduced(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}) -> (tensor<8x8xf32> {burin.role = "output", burin.name = "y"}) attributes {burin.entry} {
+  %a = burin.group "rows" (%x) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %o = burin.exp %i : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %b = burin.group "rows" (%a) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %e = burin.exp %i : tensor<8x8xf32>
+    %s = burin.reduce_sum %e over [1] keep_dims : tensor<8x8xf32>
+    %o = burin.sub %i, %s : tensor<8x8xf32>, tensor<8x1xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %y = burin.group "rows" (%b) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
   ^bb0(%i: tensor<8x8xf32>):
     %o = burin.exp %i : tensor<8x8xf32>
     burin.yield %o : tensor<8x8xf32>

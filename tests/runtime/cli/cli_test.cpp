@@ -134,6 +134,8 @@ TEST_F(CliTest, InfoTellsWhatTheModelIs) {
   json info = json::parse(run(TOY, {"info", "--json"}).out);
   EXPECT_EQ(info["parameters"], 16512);
   EXPECT_EQ(info["flops_per_step"], 16384);
+  EXPECT_EQ(info["forward_flops"]["head"], 16384);
+  EXPECT_EQ(info["forward_flops"]["attention"], 0);
   EXPECT_EQ(info["bytes"]["state"], 2 * 66048);
   EXPECT_EQ(info["parameter_table"][0]["decay"], true);
   EXPECT_EQ(info["parameter_table"][1]["decay"], false);

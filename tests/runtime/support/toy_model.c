@@ -288,4 +288,5 @@ const burin_model toy_model = {BURIN_ABI_VERSION,
                                V,
                                ALL_BYTES,
                                V * 4,
-                               2.0 * ROWS *V};
+                               2.0 * ROWS *V,
+                               {0, 0, 0, 2 * ROWS *V}};
