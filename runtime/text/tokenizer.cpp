@@ -6,6 +6,8 @@
 
 #include "error.h"
 #include "hash.h"
+#include "text/bpe.h"
+#include "text/formats.h"
 #include "text/utf8.h"
 
 namespace burin::runtime {
@@ -36,15 +38,15 @@ public:
 } // namespace
 
 std::unique_ptr<Tokenizer> restoredTokenizer(const json &saved) {
-  if (saved.at("kind").get<std::string>() == "characters")
-    return std::make_unique<CharacterTokenizer>(saved.at("characters").get<std::string>(), "the stored vocabulary");
-  return std::make_unique<ByteTokenizer>();
-}
-
-std::unique_ptr<Tokenizer> openTokenizer(const std::string &path, const OpenOptions &) {
-  if (path == "bytes")
+  const std::string kind = saved.at("kind").get<std::string>();
+  if (kind == "bytes")
     return std::make_unique<ByteTokenizer>();
-  fail("cannot open the tokenizer {}", path);
+  if (kind == "characters")
+    return std::make_unique<CharacterTokenizer>(saved.at("characters").get<std::string>(), "the stored vocabulary");
+  if (kind == "bpe")
+    return std::make_unique<BpeTokenizer>(modelOf(saved.at("tokenizer"), "the stored tokenizer"),
+                                          "the stored tokenizer");
+  fail("the stored tokenizer is of the kind '{}', which this version does not know", kind);
 }
 
 std::vector<int32_t> encodeParallel(const Tokenizer &tokenizer, std::string_view text, int threads,
