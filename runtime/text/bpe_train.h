@@ -11,8 +11,8 @@
 namespace burin::runtime {
 
 struct TrainBpe {
-  int64_t vocab = 0;                 // 256 bytes, the merges, the special tokens; ids in this order
-  std::vector<std::string> specials; // cut out of the text first, and not learnt from
+  int64_t vocab = 0;                   // 256 bytes, the merges, the special tokens; ids in this order
+  std::vector<std::string> specials{}; // cut out of the text first, and not learnt from
   std::string pattern = gpt2Pattern;
   int threads = 1;
   // Bytes that may be held of the texts: what is read at once, and the different pre-tokens with their counts.
