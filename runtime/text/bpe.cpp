@@ -285,11 +285,10 @@ BpeTokenizer::BpeTokenizer(BpeModel model, const std::string &source) : model_(s
 
   std::unordered_map<std::string_view, int32_t> ids;
   ids.reserve(count);
-  for (bool specialsTurn : {false, true}) // last: they are needed here only where merges lead to them
-    for (size_t id = 0; id < count; ++id)
-      if (const std::string &token = model_.tokens[id]; special[id] == specialsTurn && !token.empty())
-        if (auto [at, isNew] = ids.try_emplace(token, static_cast<int32_t>(id)); !isNew && !specialsTurn)
-          fail("{}: the ids {} and {} are the same token '{}'", source, at->second, id, printable(token));
+  for (size_t id = 0; id < count; ++id)
+    if (const std::string &token = model_.tokens[id]; !token.empty())
+      if (auto [at, isNew] = ids.try_emplace(token, static_cast<int32_t>(id)); !isNew)
+        fail("{}: the ids {} and {} are the same token '{}'", source, at->second, id, printable(token));
   for (size_t byte = 0; byte < 256; ++byte) {
     const auto text = static_cast<char>(byte);
     auto at = ids.find({&text, 1});
