@@ -68,13 +68,21 @@ std::vector<int32_t> encodeParallel(const Tokenizer &tokenizer, std::string_view
 
   std::vector<std::vector<int32_t>> parts(static_cast<size_t>(count));
   bool failed = false;
-#pragma omp parallel for schedule(dynamic) num_threads(threads) reduction(|| : failed)
-  for (int64_t i = 0; i < count; ++i) {
-    auto at = static_cast<size_t>(i);
-    try {
-      parts[at] = tokenizer.encode(text.substr(cuts[at], cuts[at + 1] - cuts[at]), source, specials);
-    } catch (const Error &) {
-      failed = true;
+#pragma omp parallel num_threads(threads) reduction(|| : failed)
+  {
+    // A stream for all texts of a thread: what it remembers of one serves the next.
+    const std::unique_ptr<EncodeStream> stream = tokenizer.stream(std::string(source), specials);
+#pragma omp for schedule(dynamic)
+    for (int64_t i = 0; i < count; ++i) {
+      auto at = static_cast<size_t>(i);
+      try {
+        if (!failed) {
+          stream->feed(text.substr(cuts[at], cuts[at + 1] - cuts[at]), parts[at]);
+          stream->finish(parts[at]);
+        }
+      } catch (const Error &) {
+        failed = true;
+      }
     }
   }
   if (failed) // said once more by one thread: the first error, and its place in the whole text
