@@ -54,16 +54,6 @@ struct Flags {
 
 } // namespace
 
-CLI::Option *addText(CLI::App &command, std::string flag, std::string &field, std::string help) {
-  auto present = [](std::string &text) { return text.empty() ? "must not be empty" : std::string(); };
-  return command.add_option(std::move(flag), field, std::move(help))->check(CLI::Validator(present, ""));
-}
-
-void addThreads(CLI::App &command, int &threads) {
-  addNumber(command, "--threads", threads, "threads to compute with; results do not depend on it [all]")
-      ->check(CLI::Range(1, maxThreads));
-}
-
 Action addTrain(CLI::App &app, const burin_model &model) {
   const bool points = isRegression(model);
   CLI::App *command = app.add_subcommand("train", points ? "fit the model to points (x, y), or continue a run"

@@ -58,6 +58,7 @@ void generate(Device &device, const Tokenizer &tokenizer, const std::string &pro
       fail("the prompt has token id {} at offset {}, but the model's vocabulary ends at {}", ids[i], i, vocab);
 
   const Random random(static_cast<uint64_t>(options.seed), "sample");
+  DecodeStream text(tokenizer, DecodeStream::replace);
   for (int64_t i = 0; i < count; ++i) {
     // A text shorter than the context is padded behind its end: the model is causal, so the padding is never seen.
     size_t context = entry.tokens.size(), shown = std::min(ids.size(), context);
@@ -68,8 +69,9 @@ void generate(Device &device, const Tokenizer &tokenizer, const std::string &pro
     device.run(entry.entry);
     size_t width = entry.logits.size() / context;
     ids.push_back(sample(entry.logits.subspan((shown - 1) * width, width), options, random, static_cast<uint64_t>(i)));
-    write(tokenizer.decode({&ids.back(), 1}));
+    write(text.feed({&ids.back(), 1}));
   }
+  write(text.finish());
 }
 
 } // namespace burin::runtime

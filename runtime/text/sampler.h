@@ -19,8 +19,8 @@ struct SampleOptions {
 // The id drawn from one row of logits; `index` numbers the draw.
 int32_t sample(std::span<const float> logits, const SampleOptions &options, const Random &random, uint64_t index);
 
-// Continues `prompt` by `count` tokens through the entry "logits" and hands out the text of each as it comes. The model
-// sees the last tokens that fit its context.
+// Continues `prompt` by `count` tokens through the entry "logits" and hands out their text as it comes, in whole
+// characters. The model sees the last tokens that fit its context.
 void generate(Device &device, const Tokenizer &tokenizer, const std::string &prompt, int64_t count,
               const SampleOptions &options, const std::function<void(const std::string &)> &write);
 
