@@ -147,7 +147,7 @@ class ProgramTest(unittest.TestCase):
     def link_small(self, made):
         """The program around an object that exports small_model."""
         program = os.path.splitext(made)[0]
-        self.succeed(PATHS["cxx"], PATHS["small_main"], made, *PATHS["libraries"], "-lfmt", "-fopenmp", "-lm", "-o", program)
+        self.succeed(PATHS["cxx"], PATHS["small_main"], made, *PATHS["libraries"], "-lfmt", "-lpcre2-8", "-fopenmp", "-lm", "-o", program)
         return program
 
     def fused_small(self):
