@@ -12,6 +12,9 @@ namespace burin::runtime {
 struct TrainOptions {
   std::string data;
   std::optional<std::string> tokens; // bytes where the model has an id for each of them, else characters
+  std::optional<std::string> tokenizer;
+  std::string windows = "random";
+  bool check = false;
   std::string split = "end";
   int64_t steps = 600;
   double lr = 1e-3;
@@ -28,8 +31,13 @@ struct TrainOptions {
 
 // Calls visit(name, field, help) for each field. The flag of a name has '-' for '_'.
 template <typename Options, typename Visit> void visitFields(Options &options, Visit visit) {
-  visit("data", options.data, "file to train on: a text, or for a regression lines x,y");
+  visit("data", options.data,
+        "what to train on: a text, token ids (a folder of burin-text prepare, or a file), or for a "
+        "regression lines x,y");
   visit("tokens", options.tokens, "what a token of the text is: bytes or characters [bytes, if the model has 256 ids]");
+  visit("tokenizer", options.tokenizer, "what makes tokens of the text: a folder with a trained tokenizer");
+  visit("windows", options.windows, "random: windows from anywhere; epochs: every window once, in a random order");
+  visit("check", options.check, "look at all token ids of the data before the first step");
   visit("split", options.split, "which points are kept for validation: the last ones (end) or any (random)");
   visit("steps", options.steps, "optimizer steps, at least 1");
   visit("lr", options.lr, "highest learning rate, in (0, 10]");
