@@ -107,6 +107,14 @@ MappedFile::~MappedFile() {
   munmap(const_cast<char *>(data_), size_);
 }
 
+void MappedFile::release(uint64_t begin, uint64_t end) const {
+  const auto page = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+  begin = (begin + page - 1) / page * page;
+  end = end / page * page;
+  if (begin < end) // where it is refused nothing is lost but memory
+    madvise(const_cast<char *>(data_) + begin, end - begin, MADV_DONTNEED);
+}
+
 void MappedFile::expectWhole() const {
   if (!region_)
     return;

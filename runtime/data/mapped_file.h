@@ -23,6 +23,9 @@ public:
   // To be called after bytes were read and before they are used: throws if they may not have been the file's. Where the
   // file ended early they read as zeros.
   void expectWhole() const;
+  // The bytes [begin, end) are read and done with: their pages need not count as this program's memory. They may be
+  // read again.
+  void release(uint64_t begin, uint64_t end) const;
 
 private:
   struct Region;

@@ -127,6 +127,7 @@ uint64_t Preparation::documentEnd(const Source &source, uint64_t from) const {
   for (uint64_t at = from; at < source.size(); at += block.size()) {
     block.resize(std::min<uint64_t>(size_t{1} << 16, source.size() - at));
     source.ids->read(at, block, tokenizer_.vocab());
+    source.ids->release(at, block.size());
     if (auto found = std::find(block.begin(), block.end(), *endOfText_); found != block.end())
       return at + static_cast<uint64_t>(found - block.begin()) + 1;
   }
@@ -170,6 +171,7 @@ void Preparation::encodeText(const MappedFile &text, uint64_t begin, uint64_t en
     ids.clear();
     stream->feed(block, ids);
     text.expectWhole();
+    text.release(at, at + block.size());
     shards.add(ids);
     report(block.size());
   }
@@ -183,6 +185,7 @@ void Preparation::copyIds(const TokenFile &source, uint64_t begin, uint64_t end,
   for (uint64_t at = begin; at < end; at += ids.size()) {
     ids.resize(std::min<uint64_t>(uint64_t{1} << 18, end - at));
     source.read(at, ids, tokenizer_.vocab());
+    source.release(at, ids.size());
     shards.add(ids);
     report(static_cast<uint64_t>(static_cast<double>(source.bytes().size()) * static_cast<double>(ids.size()) /
                                  static_cast<double>(source.size())));

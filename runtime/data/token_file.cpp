@@ -15,7 +15,8 @@ constexpr std::string_view burinMagic = "BURINTOK", npyMagic = "\x93NUMPY";
 constexpr uint32_t burinVersion = 1;
 constexpr int32_t llmcMagic = 20240520, llmcVersion = 1;
 constexpr uint64_t llmcHeader = 256 * sizeof(int32_t);
-constexpr int64_t most16 = 65536; // ids that two bytes tell apart
+constexpr int64_t most16 = 65536;                 // ids that two bytes tell apart
+constexpr uint64_t scanBytes = uint64_t{1} << 20; // read at once where a whole file is
 
 template <typename T> T readAt(std::string_view bytes, uint64_t offset) {
   T value;
@@ -242,11 +243,28 @@ void TokenFile::read(uint64_t first, std::span<int32_t> ids, int64_t vocab) cons
 void TokenFile::expectChecksum() const {
   if (format_ != DataFormat::burin)
     return;
-  uint64_t sum = checksumOf(ids());
+  Checksum sum;
+  for (uint64_t at = start_; at < file_.size(); at += scanBytes) {
+    sum.add(file_.bytes().substr(at, scanBytes));
+    file_.release(at, at + std::min(scanBytes, file_.size() - at));
+  }
   file_.expectWhole();
-  if (sum != checksum_)
+  if (sum.value() != checksum_)
     fail("data file {} is damaged: the checksum of its {} tokens is {:016x}, its header says {:016x}", path(), count_,
-         sum, checksum_);
+         sum.value(), checksum_);
+}
+
+void TokenFile::release(uint64_t first, uint64_t count) const {
+  file_.release(start_ + first * width_, start_ + (first + count) * width_);
+}
+
+void TokenFile::checkAll(int64_t vocab) const {
+  std::vector<int32_t> block;
+  for (uint64_t first = 0; first < count_; first += block.size()) {
+    block.resize(std::min<uint64_t>(scanBytes / sizeof(int32_t), count_ - first));
+    read(first, block, vocab);
+    release(first, block.size());
+  }
 }
 
 TokenFiles::TokenFiles(std::string path, std::vector<TokenFile> files, int64_t vocab)
@@ -270,9 +288,8 @@ void TokenFiles::read(uint64_t first, std::span<int32_t> ids) const {
 }
 
 void TokenFiles::checkAll() const {
-  std::vector<int32_t> block(size_t{1} << 16);
-  for (uint64_t first = 0; first < size(); first += block.size())
-    read(first, std::span(block).first(std::min<uint64_t>(block.size(), size() - first)));
+  for (const TokenFile &file : files_)
+    file.checkAll(vocab_);
 }
 
 } // namespace burin::runtime

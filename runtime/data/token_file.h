@@ -79,8 +79,12 @@ public:
 
   // Copies ids; one at or above `vocab`, or below 0, is an error with its place.
   void read(uint64_t first, std::span<int32_t> ids, int64_t vocab) const;
+  // The ids are done with: see MappedFile::release.
+  void release(uint64_t first, uint64_t count) const;
   // Reads all of the file against the checksum in its header, if it has one.
   void expectChecksum() const;
+  // Reads all ids.
+  void checkAll(int64_t vocab) const;
 
 private:
   void readBurin();

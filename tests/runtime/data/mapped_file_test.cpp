@@ -42,6 +42,16 @@ TEST(MappedFileTest, AnEndWithinAPageIsNoticedToo) {
   EXPECT_ERROR(file.expectWhole(), "it has 2999 bytes now, 3000 when it was opened");
 }
 
+TEST(MappedFileTest, WhatIsReleasedCanBeReadAgain) {
+  test::Folder folder;
+  MappedFile file(folder.write("data", std::string(100'000, 'x')));
+  for (auto [begin, end] : {std::pair(0, 100'000), {5000, 90'000}, {10, 20}, {100'000, 100'000}}) {
+    file.release(static_cast<uint64_t>(begin), static_cast<uint64_t>(end));
+    EXPECT_EQ(sumOf(file.bytes()), 100'000 * 'x');
+  }
+  file.expectWhole();
+}
+
 TEST(MappedFileTest, AForeignBusErrorStillEndsTheProgram) {
   test::Folder folder;
   MappedFile file(folder.write("data", "x"));
