@@ -51,7 +51,7 @@ template <typename Options, typename Visit> void visitFields(Options &options, V
   visit("clip", options.adamw.clip, "greatest norm of the gradients, above 0; inf: no clipping");
   visit("accumulate", options.accumulate, "batches per optimizer step, in [1, 1000000]");
   visit("valid_fraction", options.validFraction,
-        "share of the data kept for validation, in (0, 0.9]; of points also 0");
+        "share of the data kept for validation, in (0, 0.9]; of points also 0; a prepared folder has parts of its own");
   visit("seed", options.seed, "seed of initial weights and batches, in [0, 9e18]");
   visit("fixed_batch", options.fixedBatch, "train on the first batch again and again");
   visit("save_every", options.saveEvery,
