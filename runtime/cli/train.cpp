@@ -145,6 +145,8 @@ Action addEval(CLI::App &app, const burin_model &model) {
     Part part = all                        ? Part{0, corpus.tokens->size()}
                 : options->part == "valid" ? corpus.parts.valid
                                            : corpus.parts.train;
+    if (!corpus.taken.empty())
+      fmt::print(stderr, "{}: {}\n", options->data, corpus.taken);
     if (part.size() < 2)
       fail("data file {} is too short: have {} tokens, need 2", options->data, part.size());
     Checkpoint checkpoint = loadCheckpoint(options->checkpoint, device, /*withMoments=*/false);

@@ -22,10 +22,10 @@ struct Source {
   uint64_t size() const { return ids ? ids->size() : text->size(); }
 };
 
-Source openSource(const std::string &path) {
+Source openSource(const std::string &path, bool isText) {
   MappedFile file(path);
   Source source;
-  if (recognise(file.bytes()) == DataFormat::text)
+  if (isText || recognise(file.bytes()) == DataFormat::text)
     source.text = std::make_unique<MappedFile>(std::move(file));
   else
     source.ids = std::make_unique<TokenFile>(std::move(file));
@@ -218,7 +218,7 @@ void Preparation::removeLeftShards() const {
 
 PrepareResult Preparation::go() {
   for (const std::string &path : options_.files) {
-    Source &source = sources_.emplace_back(openSource(path));
+    Source &source = sources_.emplace_back(openSource(path, options_.texts));
     allBytes_ += source.bytes();
     if (source.ids && source.ids->vocab() > tokenizer_.vocab())
       fail("data file {} was made with a vocabulary of {}, but the tokenizer's has {}", path, source.ids->vocab(),

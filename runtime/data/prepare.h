@@ -14,6 +14,7 @@ struct PrepareOptions {
   std::string out;
   double validFraction = 0.01; // of the bytes, cut at the end of a document; 0: no shards for validation
   int64_t shardTokens = 100'000'000;
+  bool texts = false; // every file is a text, whatever it looks like
 };
 
 struct PrepareResult {

@@ -58,6 +58,7 @@ Action addTextPrepare(CLI::App &app) {
             "share kept for validation, in [0, 0.9]: the end of the texts, from the next document on")
       ->capture_default_str();
   addNumber(*command, "--shard-tokens", prepared.shardTokens, "ids in a shard, in [1000, 1e12]")->capture_default_str();
+  command->add_flag("--text", prepared.texts, "every FILE is a text, even if it looks like token ids");
   command
       ->add_option("FILE", prepared.files,
                    "texts; or ids of the same tokenizer: raw 16-bit ones (nanoGPT), llm.c shards, .npy, shards of "

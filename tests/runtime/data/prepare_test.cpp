@@ -115,6 +115,14 @@ TEST_F(PrepareTest, TokenFilesAreTakenOver) {
   EXPECT_ERROR(make({folder.write("e", test::bytesOf(large))}), "token id 300 at token 1");
 }
 
+TEST_F(PrepareTest, ATextMayLookLikeIds) {
+  const std::string odd("a\0b|", 4);
+  std::string path = folder.write("odd", odd);
+  EXPECT_ERROR(make({path}), "token id 31842 at token 1");
+  prepare(marked, {.files = {path}, .out = out, .validFraction = 0, .texts = true}, {});
+  EXPECT_EQ(train(), odd);
+}
+
 TEST_F(PrepareTest, TooLittleIsRefused) {
   EXPECT_ERROR(make({folder.write("a", "")}), "the files hold 0 tokens to train on (0 bytes");
   EXPECT_ERROR(make({folder.write("a", "one|")}, 0.01), "the files hold 1 tokens to validate on, and it takes 2");
