@@ -12,6 +12,7 @@
 #include "data/corpus.h"
 #include "data/loader.h"
 #include "device/peak.h"
+#include "text/sampler.h"
 #include "train/initialize.h"
 #include "train/language_model.h"
 #include "train/options.h"
@@ -171,6 +172,20 @@ void printLaunches(const Timed &timed, const Measured &measured, bool json) {
   }
 }
 
+// Choosing a token from the logits, beside computing them.
+void benchDraw(const Device &device, const BenchOptions &options, double logitsSeconds) {
+  const LogitsEntry entry(device);
+  const std::span<const float> row = entry.logits.first(static_cast<size_t>(device.model().vocab));
+  const Random random(1, "bench");
+  uint64_t draws = 0;
+  double start = omp_get_wtime(), seconds = 0;
+  for (; seconds < std::min(options.seconds, 0.1); ++draws, seconds = omp_get_wtime() - start)
+    (void)sample(row, {}, random, draws);
+  seconds /= static_cast<double>(draws);
+  fmt::print("{:<10}{:>12.4f} ms a draw from {} logits, {:.2f} % of computing them\n", "", seconds * 1e3, row.size(),
+             100 * seconds / logitsSeconds);
+}
+
 // What it takes to read a batch, beside the step that it is for. Training does it while the step before computes.
 void benchBatches(const Device &device, const BenchOptions &options, double stepSeconds) {
   LossEntry step(device, "step");
@@ -214,6 +229,8 @@ int bench(const burin_model &model, const BenchOptions &options) {
       printLaunches(timed, measured, options.json);
     if (name == "step")
       stepSeconds = measured.seconds;
+    if (name == "logits" && !options.json)
+      benchDraw(device, options, measured.seconds);
   }
   if (!options.data.empty())
     benchBatches(device, options, stepSeconds);
