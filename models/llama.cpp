@@ -1,5 +1,5 @@
 // Models of the Llama kind: RMSNorm, rotated positions, gated feed-forward layers, no biases, heads that may share
-// their keys; and the course's model at its own size, which is one of them.
+// their keys; and the course's model at its own size and a smaller one, which are of them.
 #include <burin.h>
 
 namespace {
@@ -15,6 +15,9 @@ struct Llama {
 constexpr Llama medium = {.width = 1024, .layers = 24, .heads = 16, .hidden = 2752};
 constexpr Llama large = {.width = 1280, .layers = 36, .heads = 20, .hidden = 3392};
 constexpr Llama course = {.vocab = 10000, .context = 256, .width = 512, .layers = 4, .heads = 16, .hidden = 1344};
+
+// The course's model at a size that two cores train in minutes; a context holds a whole story.
+constexpr Llama small = {.vocab = 10000, .context = 256, .width = 256, .layers = 4, .heads = 8, .hidden = 704};
 
 constexpr burin::Graph declare(const Llama &m, burin::Batch batch) {
   using namespace burin;
@@ -49,6 +52,7 @@ static_assert(burin::parameters(declare(course, {1, 256})) == 22'696'448);
 } // namespace
 
 BURIN_MODEL(cs336_10000, declare, course);
+BURIN_MODEL(stories, declare, small);
 BURIN_MODEL(llama_small, declare, Llama{});
 BURIN_MODEL(llama_medium, declare, medium);
 BURIN_MODEL(llama_large, declare, large);

@@ -9,11 +9,15 @@
 #include <optional>
 
 #include "cli/commands.h"
+#include "data/corpus.h"
+#include "data/loader.h"
 #include "device/peak.h"
+#include "text/sampler.h"
 #include "train/initialize.h"
 #include "train/language_model.h"
 #include "train/options.h"
 #include "train/random.h"
+#include "train/task.h"
 
 namespace burin::runtime {
 namespace {
@@ -22,6 +26,7 @@ using nlohmann::ordered_json;
 
 struct BenchOptions {
   std::vector<std::string> entries;
+  std::string data;
   int64_t pairs = 9;
   double seconds = 0.2;
   bool json = false, byOp = false;
@@ -167,16 +172,68 @@ void printLaunches(const Timed &timed, const Measured &measured, bool json) {
   }
 }
 
+// Choosing a token from the logits, beside computing them.
+void benchDraw(const Device &device, const BenchOptions &options, double logitsSeconds) {
+  const LogitsEntry entry(device);
+  const std::span<const float> row = entry.logits.first(static_cast<size_t>(device.model().vocab));
+  const Random random(1, "bench");
+  uint64_t draws = 0;
+  double start = omp_get_wtime(), seconds = 0;
+  for (; seconds < std::min(options.seconds, 0.1); ++draws, seconds = omp_get_wtime() - start)
+    (void)sample(row, {}, random, draws);
+  seconds /= static_cast<double>(draws);
+  fmt::print("{:<10}{:>12.4f} ms a draw from {} logits, {:.2f} % of computing them\n", "", seconds * 1e3, row.size(),
+             100 * seconds / logitsSeconds);
+}
+
+// What it takes to read a batch, beside the step that it is for. Training does it while the step before computes.
+void benchBatches(const Device &device, const BenchOptions &options, double stepSeconds) {
+  LossEntry step(device, "step");
+  const Corpus corpus = openCorpus({.path = options.data,
+                                    .tokens = {},
+                                    .tokenizer = {},
+                                    .validFraction = 0.1,
+                                    .vocab = device.model().vocab,
+                                    .length = step.entry.length},
+                                   nullptr);
+  auto random = std::make_unique<RandomWindows>(*corpus.tokens, corpus.parts.train, step.entry.length, 1);
+  auto epochs = std::make_unique<EpochWindows>(*corpus.tokens, corpus.parts.train, step.entry.length, 1);
+  for (auto [name, windows] : {std::pair<const char *, Windows *>("random", random.get()), {"epochs", epochs.get()}}) {
+    int64_t batches = 0;
+    double start = omp_get_wtime(), seconds = 0;
+    for (; seconds < options.seconds; ++batches, seconds = omp_get_wtime() - start)
+      windows->next(step.tokens, step.targets);
+    seconds /= static_cast<double>(batches);
+    if (options.json)
+      fmt::print("{}\n",
+                 ordered_json({{"model", device.model().name},
+                               {"batch", name},
+                               {"ms", seconds * 1e3},
+                               {"step_fraction", stepSeconds ? ordered_json(seconds / stepSeconds) : ordered_json()}})
+                     .dump());
+    else
+      fmt::print("{:<10}{:>12.4f} ms a batch of {}{}\n", name, seconds * 1e3, options.data,
+                 stepSeconds ? fmt::format(", {:.4f} % of a step", 100 * seconds / stepSeconds) : "");
+  }
+}
+
 int bench(const burin_model &model, const BenchOptions &options) {
   Device device(model, options.threads);
   initialize(device, 1);
+  double stepSeconds = 0;
   for (const std::string &name : options.entries) {
     Timed timed(device, name);
     Measured measured = measure(timed, options);
     printEntry(timed, measured, options.json);
     if (options.byOp)
       printLaunches(timed, measured, options.json);
+    if (name == "step")
+      stepSeconds = measured.seconds;
+    if (name == "logits" && !options.json)
+      benchDraw(device, options, measured.seconds);
   }
+  if (!options.data.empty())
+    benchBatches(device, options, stepSeconds);
   return 0;
 }
 
@@ -192,6 +249,8 @@ Action addBench(CLI::App &app, const burin_model &model) {
   addNumber(*command, "--seconds", options->seconds, "time of one turn, in (0, 60]")->capture_default_str();
   command->add_flag("--json", options->json, "print one JSON object a line");
   command->add_flag("--by-op", options->byOp, "list every launch with its op and place");
+  if (!isRegression(model))
+    addText(*command, "--data", options->data, "also time reading batches of this text, or these token ids");
   addThreads(*command, options->threads);
   return [=, &model] {
     checkRange("--pairs", static_cast<double>(options->pairs), {1, 10000});

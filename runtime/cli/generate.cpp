@@ -7,11 +7,24 @@
 #include "train/options.h"
 
 namespace burin::runtime {
+namespace {
+
+std::unique_ptr<Tokenizer> tokenizerOf(const std::string &checkpoint, const std::optional<std::string> &named) {
+  std::unique_ptr<Tokenizer> saved = savedTokenizer(checkpoint), given = named ? openTokenizer(*named) : nullptr;
+  if (saved && given && saved->hash() != given->hash())
+    fail("the tokenizer {} is not the one in checkpoint {}: its hash is {:016x}, the checkpoint's {:016x}", *named,
+         checkpoint, given->hash(), saved->hash());
+  if (!saved && !given)
+    fail("checkpoint {}: trained on token ids without a tokenizer; --tokenizer says what they mean", checkpoint);
+  return saved ? std::move(saved) : std::move(given);
+}
+
+} // namespace
 
 Action addGenerate(CLI::App &app, const burin_model &model) {
   struct Options {
     std::string checkpoint;
-    std::optional<std::string> prompt;
+    std::optional<std::string> prompt, tokenizer;
     int64_t count = 300;
     SampleOptions sample;
     int threads = 0;
@@ -22,8 +35,11 @@ Action addGenerate(CLI::App &app, const burin_model &model) {
   addText(*command, "--checkpoint", options->checkpoint, "checkpoint.safetensors of a run")->required();
   command->add_flag("--any-model", options->anyModel, "take what a model of another name wrote, if its shapes fit");
   command->add_option("--prompt", options->prompt,
-                      "text to continue [a line break, or the first of the model's characters]");
-  addNumber(*command, "--count", options->count, "tokens to write, in [1, 1000000]")->capture_default_str();
+                      "text to continue [the beginning of a text: after an end-of-text token, or else a line break or "
+                      "the first of the model's characters]");
+  command->add_option("--tokenizer", options->tokenizer, "for a checkpoint without one: what the ids mean");
+  addNumber(*command, "--count", options->count, "most tokens to write, in [1, 1000000]")->capture_default_str();
+  command->add_flag("--past-end", options->sample.pastEnd, "go on where the text ends, up to --count tokens");
   addNumber(*command, "--temperature", options->sample.temperature, "in [0, 100]; 0 takes the most likely token")
       ->capture_default_str();
   addNumber(*command, "--top-k", options->sample.topK, "draw from the k most likely tokens; 0: from all")
@@ -46,10 +62,11 @@ Action addGenerate(CLI::App &app, const burin_model &model) {
       std::fwrite(text.data(), 1, text.size(), stdout);
       std::fflush(stdout);
     };
-    std::unique_ptr<Tokenizer> tokenizer = savedTokenizer(options->checkpoint);
-    const std::string prompt = options->prompt.value_or(tokenizer->start());
+    std::unique_ptr<Tokenizer> tokenizer = tokenizerOf(options->checkpoint, options->tokenizer);
+    const std::string prompt = options->prompt.value_or(tokenizer->endOfText() ? "" : tokenizer->start());
+    const std::vector<int32_t> ids = options->prompt ? tokenizer->encode(prompt, "the prompt") : startIds(*tokenizer);
     bool started = false; // the prompt is printed with the first token, once it is known to be usable
-    generate(device, *tokenizer, prompt, options->count, options->sample, [&](const std::string &text) {
+    generate(device, *tokenizer, ids, options->count, options->sample, [&](const std::string &text) {
       if (!started)
         write(prompt);
       started = true;

@@ -1,5 +1,6 @@
 // `MODEL train` and `MODEL eval`.
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "cli/commands.h"
 #include "device/device.h"
@@ -29,19 +30,29 @@ TrainOptions resumedOptions(const CLI::App &command, const TrainOptions &given, 
   return fromJson(options);
 }
 
+// A resumed run has the tokenizer of its checkpoint; one that is named again must be the same.
+void expectSameTokenizer(const std::string &path, const std::string &checkpoint) {
+  std::unique_ptr<Tokenizer> saved = savedTokenizer(checkpoint);
+  uint64_t now = openTokenizer(path)->hash(), then = saved ? saved->hash() : 0;
+  if (now != then)
+    fail("the tokenizer {} is not the one that the run was trained with: its hash is {:016x}, the checkpoint's {:016x}",
+         path, now, then);
+}
+
 struct Flags {
   CLI::App &command;
-  std::string_view without; // the field that says nothing to this model
+  std::set<std::string_view> without; // the fields that say nothing to this model
 
   void operator()(const char *name, bool &field, const char *help) const {
-    command.add_flag(flagOf(name), field, help);
+    if (!without.contains(name))
+      command.add_flag(flagOf(name), field, help);
   }
   void operator()(const char *name, std::string &field, const char *help) const {
-    if (name != without)
+    if (!without.contains(name))
       addText(command, flagOf(name), field, help)->capture_default_str();
   }
   void operator()(const char *name, std::optional<std::string> &field, const char *help) const {
-    if (name != without)
+    if (!without.contains(name))
       command.add_option(flagOf(name), field, help);
   }
   template <typename T> void operator()(const char *name, std::optional<T> &field, const char *help) const {
@@ -51,6 +62,14 @@ struct Flags {
     addNumber(command, flagOf(name), field, help)->capture_default_str();
   }
 };
+
+Corpus openEvalCorpus(const CorpusOptions &options, const std::string &checkpoint) {
+  try {
+    return openCorpus(options, readCheckpointInfo(checkpoint).run);
+  } catch (const json::exception &error) {
+    fail("checkpoint {}: its vocabulary is damaged ({})", checkpoint, error.what());
+  }
+}
 
 } // namespace
 
@@ -63,7 +82,8 @@ Action addTrain(CLI::App &app, const burin_model &model) {
   run->out = std::string(model.name) + "-run";
   if (points)
     options->validFraction = regressionValidFraction;
-  visitFields(*options, Flags{*command, points ? "tokens" : "split"});
+  using Names = std::set<std::string_view>;
+  visitFields(*options, Flags{*command, points ? Names{"tokens", "tokenizer", "windows", "check"} : Names{"split"}});
   addText(*command, "--out", run->out, "folder for checkpoint.safetensors and log.jsonl")->capture_default_str();
   command->add_flag("--resume", run->resume,
                     "continue the run in --out with its options, except those given anew; the result is the same to "
@@ -76,10 +96,13 @@ Action addTrain(CLI::App &app, const burin_model &model) {
   addThreads(*command, run->threads);
   return [=, &model] {
     TrainOptions final = *options;
-    if (run->resume)
+    if (run->resume) {
       final = resumedOptions(*command, *options, checkpointPath(run->out));
-    else if (options->data.empty() && !points)
-      throw UsageError("--data is required: a text file to train on");
+      if (options->tokenizer)
+        expectSameTokenizer(*options->tokenizer, checkpointPath(run->out));
+    } else if (options->data.empty() && !points) {
+      throw UsageError("--data is required: a text or token ids to train on");
+    }
     check(final, points);
     checkRange("--stop-after", static_cast<double>(run->stopAfter), {0, 1e12});
     checkRange("--print-every", static_cast<double>(run->printEvery), {0, 1e12});
@@ -92,46 +115,56 @@ Action addEval(CLI::App &app, const burin_model &model) {
     std::string data, checkpoint, part = "valid";
     double validFraction = 0.1;
     int threads = 0;
-    bool json = false, anyModel = false;
+    bool json = false, anyModel = false, check = false;
   };
   CLI::App *command = app.add_subcommand("eval", "loss, perplexity and bits per byte of a checkpoint on a text");
   auto options = std::make_shared<Options>();
-  addText(*command, "--data", options->data, "text file")->required();
+  addText(*command, "--data", options->data, "a text, token ids in a file, or a folder of burin-text prepare")
+      ->required();
   addText(*command, "--checkpoint", options->checkpoint, "checkpoint.safetensors of a run")->required();
   command->add_flag("--any-model", options->anyModel, "take what a model of another name wrote, if its shapes fit");
   command->add_option("--part", options->part, "valid, train or all of the text")
       ->check(CLI::IsMember({"valid", "train", "all"}))
       ->capture_default_str();
   addNumber(*command, "--valid-fraction", options->validFraction, "as given to train")->capture_default_str();
+  command->add_flag("--check", options->check, "look at all token ids of the data first");
   command->add_flag("--json", options->json, "print one JSON object");
   addThreads(*command, options->threads);
   return [=, &model] {
     checkRange("--valid-fraction", options->validFraction, {0, 0.9, true});
-    TextFile text(options->data);
-    std::unique_ptr<Tokenizer> tokenizer = savedTokenizer(options->checkpoint);
-    useTokenizer(text, *tokenizer, model.vocab);
     Device device(model, options->threads);
-    Part part{0, text.size()};
-    if (options->part != "all") {
-      Parts parts = split(text, options->validFraction, LossEntry(device).entry.length);
-      part = options->part == "valid" ? parts.valid : parts.train;
-    } else if (text.size() < 2) {
-      fail("data file {} is too short: have {} tokens, need 2", text.path(), text.size());
-    }
+    const bool all = options->part == "all";
+    Corpus corpus = openEvalCorpus({.path = options->data,
+                                    .tokens = {},
+                                    .tokenizer = {},
+                                    .validFraction = all ? std::nullopt : std::optional(options->validFraction),
+                                    .vocab = model.vocab,
+                                    .length = LossEntry(device).entry.length,
+                                    .check = options->check},
+                                   options->checkpoint);
+    Part part = all                        ? Part{0, corpus.tokens->size()}
+                : options->part == "valid" ? corpus.parts.valid
+                                           : corpus.parts.train;
+    if (!corpus.taken.empty())
+      fmt::print(stderr, "{}: {}\n", options->data, corpus.taken);
+    if (part.size() < 2)
+      fail("data file {} is too short: have {} tokens, need 2", options->data, part.size());
     Checkpoint checkpoint = loadCheckpoint(options->checkpoint, device, /*withMoments=*/false);
     if (!options->anyModel)
       expectModel(options->checkpoint, checkpoint, model);
-    Evaluation result = evaluate(device, text, part);
-    if (options->json)
-      fmt::print("{}\n", json({{"model", model.name},
-                               {"loss", result.loss},
-                               {"perplexity", result.perplexity()},
-                               {"bits_per_byte", result.bitsPerByte()},
-                               {"tokens", result.tokens}})
-                             .dump());
-    else
-      fmt::print("loss           {:.4f}  ({} tokens)\nperplexity     {:.3f}\nbits per byte  {:.4f}\n", result.loss,
-                 result.tokens, result.perplexity(), result.bitsPerByte());
+    Evaluation result = evaluate(device, *corpus.tokens, part, corpus.tokenizer.get());
+    if (options->json) {
+      json line = {
+          {"model", model.name}, {"loss", result.loss}, {"perplexity", result.perplexity()}, {"tokens", result.tokens}};
+      if (result.bytes)
+        line.update({{"loss_per_byte", result.lossPerByte()}, {"bits_per_byte", result.bitsPerByte()}});
+      fmt::print("{}\n", line.dump());
+      return 0;
+    }
+    fmt::print("loss           {:.4f}  ({} tokens)\nperplexity     {:.3f}\n", result.loss, result.tokens,
+               result.perplexity());
+    if (result.bytes)
+      fmt::print("loss per byte  {:.4f}\nbits per byte  {:.4f}\n", result.lossPerByte(), result.bitsPerByte());
     return 0;
   };
 }

@@ -69,6 +69,14 @@ void AtomicFile::write(const void *data, size_t size) {
   }
 }
 
+void AtomicFile::writeFirst(const void *data, size_t size) {
+  if (lseek(file_.get(), 0, SEEK_SET) < 0)
+    fail("cannot write {}: {}; what {} held before is untouched", temporary_, systemError(), path_);
+  write(data, size);
+  if (lseek(file_.get(), 0, SEEK_END) < 0)
+    fail("cannot write {}: {}; what {} held before is untouched", temporary_, systemError(), path_);
+}
+
 void AtomicFile::commit() {
   if (fsync(file_.get()) || std::rename(temporary_.c_str(), path_.c_str()))
     fail("cannot write {}: {}; what it held before is untouched", path_, systemError());

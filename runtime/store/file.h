@@ -31,6 +31,8 @@ public:
   explicit AtomicFile(std::string path);
   ~AtomicFile();
   void write(const void *data, size_t size);
+  // Over what was written at the file's start: for a header that is known only at the end.
+  void writeFirst(const void *data, size_t size);
   void commit();
 
 private:

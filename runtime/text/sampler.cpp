@@ -16,40 +16,69 @@ int32_t sample(std::span<const float> logits, const SampleOptions &options, cons
   if (options.temperature == 0)
     return static_cast<int32_t>(std::max_element(logits.begin(), logits.end()) - logits.begin());
 
-  // Likeliest first; equal logits in the order of their ids, so that a seed gives the same text everywhere.
+  // Likeliest first; equal logits in the order of their ids, so that a seed gives the same text everywhere. Of a large
+  // vocabulary few are likely: they are sorted only as far as the draw gets.
+  auto logit = [&](int32_t id) { return logits[static_cast<size_t>(id)]; };
+  auto likelier = [&](int32_t a, int32_t b) { return logit(a) != logit(b) ? logit(a) > logit(b) : a < b; };
   std::vector<int32_t> order(logits.size());
   std::iota(order.begin(), order.end(), 0);
-  std::sort(order.begin(), order.end(), [&](int32_t a, int32_t b) {
-    float left = logits[static_cast<size_t>(a)], right = logits[static_cast<size_t>(b)];
-    return left != right ? left > right : a < b;
-  });
-  if (options.topK > 0 && static_cast<size_t>(options.topK) < order.size())
-    order.resize(static_cast<size_t>(options.topK));
+  size_t sorted = 0;
+  auto at = [&](size_t place) {
+    while (place >= sorted) {
+      auto begin = order.begin() + static_cast<std::ptrdiff_t>(sorted);
+      sorted = std::min(order.size(), std::max<size_t>(64, 4 * sorted));
+      auto end = order.begin() + static_cast<std::ptrdiff_t>(sorted);
+      if (end != order.end())
+        std::nth_element(begin, end, order.end(), likelier);
+      std::sort(begin, end, likelier);
+    }
+    return order[place];
+  };
 
-  double highest = logits[static_cast<size_t>(order[0])], total = 0;
-  std::vector<double> weights;
-  for (int32_t id : order) {
-    weights.push_back(std::exp((logits[static_cast<size_t>(id)] - highest) / options.temperature));
-    total += weights.back();
+  const double highest = *std::max_element(logits.begin(), logits.end());
+  auto weight = [&](int32_t id) { return std::exp((logit(id) - highest) / options.temperature); };
+  size_t kept = order.size();
+  double total = 0;
+  if (options.topK > 0 && static_cast<size_t>(options.topK) < kept) {
+    kept = static_cast<size_t>(options.topK);
+    for (size_t i = 0; i < kept; ++i)
+      total += weight(at(i));
+  } else {
+    for (int32_t id : order)
+      total += weight(id);
   }
-  size_t kept = 0;
-  double reached = 0;
-  while (kept < weights.size() && (kept == 0 || reached < options.topP * total))
-    reached += weights[kept++];
+  if (options.topP < 1) {
+    double reached = 0;
+    size_t enough = 0;
+    while (enough < kept && (enough == 0 || reached < options.topP * total))
+      reached += weight(at(enough++));
+    kept = enough;
+    total = reached;
+  }
 
-  double point = random.uniform(index) * reached;
+  double point = random.uniform(index) * total;
   for (size_t i = 0; i < kept; ++i) {
-    point -= weights[i];
+    point -= weight(at(i));
     if (point < 0)
-      return order[i];
+      return at(i);
   }
-  return order[kept - 1]; // rounding left a sliver
+  return at(kept - 1); // rounding left a sliver
+}
+
+std::vector<int32_t> startIds(const Tokenizer &tokenizer) {
+  if (std::optional<int32_t> endOfText = tokenizer.endOfText())
+    return {*endOfText};
+  return tokenizer.encode(tokenizer.start());
 }
 
 void generate(Device &device, const Tokenizer &tokenizer, const std::string &prompt, int64_t count,
               const SampleOptions &options, const std::function<void(const std::string &)> &write) {
+  generate(device, tokenizer, tokenizer.encode(prompt, "the prompt"), count, options, write);
+}
+
+void generate(Device &device, const Tokenizer &tokenizer, std::vector<int32_t> ids, int64_t count,
+              const SampleOptions &options, const std::function<void(const std::string &)> &write) {
   LogitsEntry entry(device);
-  std::vector<int32_t> ids = tokenizer.encode(prompt, "the prompt");
   if (ids.empty())
     throw UsageError("the prompt is empty; the model needs at least one token to continue");
   int64_t vocab = device.model().vocab;
@@ -69,6 +98,8 @@ void generate(Device &device, const Tokenizer &tokenizer, const std::string &pro
     device.run(entry.entry);
     size_t width = entry.logits.size() / context;
     ids.push_back(sample(entry.logits.subspan((shown - 1) * width, width), options, random, static_cast<uint64_t>(i)));
+    if (!options.pastEnd && tokenizer.endOfText() == ids.back())
+      break;
     write(text.feed({&ids.back(), 1}));
   }
   write(text.finish());

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <nlohmann/json.hpp>
+#include <string_view>
 
 #include "error.h"
 #include "train/schedule.h"
@@ -40,8 +41,13 @@ json toJson(const TrainOptions &options) {
 }
 
 TrainOptions fromJson(const json &source) {
+  // What checkpoints of earlier versions do not have, and what they did then is the default.
+  constexpr std::string_view later[] = {"tokenizer", "windows", "check"};
   TrainOptions options;
-  visitFields(options, [&](const char *name, auto &field, const char *) { setField(source.at(name), field); });
+  visitFields(options, [&](const char *name, auto &field, const char *) {
+    if (source.contains(name) || std::find(std::begin(later), std::end(later), name) == std::end(later))
+      setField(source.at(name), field);
+  });
   return options;
 }
 
@@ -74,6 +80,10 @@ void check(const TrainOptions &options, bool points) {
     throw UsageError(fmt::format("--schedule is '{}', but must be cosine or constant", options.schedule));
   if (options.tokens && *options.tokens != "bytes" && *options.tokens != "characters")
     throw UsageError(fmt::format("--tokens is '{}', but must be bytes or characters", *options.tokens));
+  if (options.tokens && options.tokenizer)
+    throw UsageError("--tokens and --tokenizer exclude each other: one thing makes tokens of a text");
+  if (options.windows != "random" && options.windows != "epochs")
+    throw UsageError(fmt::format("--windows is '{}', but must be random or epochs", options.windows));
   if (options.split != "end" && options.split != "random")
     throw UsageError(fmt::format("--split is '{}', but must be end or random", options.split));
   checkRange("--beta1", options.adamw.beta1, {0, 1, false, true});

@@ -12,6 +12,9 @@ namespace burin::runtime {
 struct TrainOptions {
   std::string data;
   std::optional<std::string> tokens; // bytes where the model has an id for each of them, else characters
+  std::optional<std::string> tokenizer;
+  std::string windows = "random";
+  bool check = false;
   std::string split = "end";
   int64_t steps = 600;
   double lr = 1e-3;
@@ -28,8 +31,13 @@ struct TrainOptions {
 
 // Calls visit(name, field, help) for each field. The flag of a name has '-' for '_'.
 template <typename Options, typename Visit> void visitFields(Options &options, Visit visit) {
-  visit("data", options.data, "file to train on: a text, or for a regression lines x,y");
+  visit("data", options.data,
+        "what to train on: a text, token ids (a folder of burin-text prepare, or a file), or for a "
+        "regression lines x,y");
   visit("tokens", options.tokens, "what a token of the text is: bytes or characters [bytes, if the model has 256 ids]");
+  visit("tokenizer", options.tokenizer, "what makes tokens of the text: a folder with a trained tokenizer");
+  visit("windows", options.windows, "random: windows from anywhere; epochs: every window once, in a random order");
+  visit("check", options.check, "look at all token ids of the data before the first step");
   visit("split", options.split, "which points are kept for validation: the last ones (end) or any (random)");
   visit("steps", options.steps, "optimizer steps, at least 1");
   visit("lr", options.lr, "highest learning rate, in (0, 10]");
@@ -43,7 +51,7 @@ template <typename Options, typename Visit> void visitFields(Options &options, V
   visit("clip", options.adamw.clip, "greatest norm of the gradients, above 0; inf: no clipping");
   visit("accumulate", options.accumulate, "batches per optimizer step, in [1, 1000000]");
   visit("valid_fraction", options.validFraction,
-        "share of the data kept for validation, in (0, 0.9]; of points also 0");
+        "share of the data kept for validation, in (0, 0.9]; of points also 0; a prepared folder has parts of its own");
   visit("seed", options.seed, "seed of initial weights and batches, in [0, 9e18]");
   visit("fixed_batch", options.fixedBatch, "train on the first batch again and again");
   visit("save_every", options.saveEvery,

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "data/loader.h"
+#include "data/text_file.h"
 #include "passes/import/import.h"
 #include "store/safetensors.h"
 #include "tests/cs336/pack.h"

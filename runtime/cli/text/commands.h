@@ -11,6 +11,7 @@
 namespace burin::runtime {
 
 Action addTextTrain(CLI::App &app);
+Action addTextPrepare(CLI::App &app);
 Action addTextEncode(CLI::App &app);
 Action addTextDecode(CLI::App &app);
 Action addTextShow(CLI::App &app);

@@ -12,8 +12,8 @@ struct Command {
 };
 
 constexpr Command commands[] = {
-    {"train", addTextTrain}, {"encode", addTextEncode},   {"decode", addTextDecode},
-    {"show", addTextShow},   {"convert", addTextConvert},
+    {"train", addTextTrain},   {"prepare", addTextPrepare}, {"encode", addTextEncode},
+    {"decode", addTextDecode}, {"show", addTextShow},       {"convert", addTextConvert},
 };
 
 int dispatch(int argc, char **argv) {

@@ -166,6 +166,21 @@ TEST_F(CliTest, BenchPrintsOneObjectALine) {
   EXPECT_NE(byOp.out.find("adamw"), std::string::npos) << "the update is part of a step";
 }
 
+// Reading a batch is a vanishing part of a step, whatever the order of the windows.
+TEST_F(CliTest, BenchTimesTheBatches) {
+  Result result = run(TOY, {"bench", "--json", "--pairs", "1", "--seconds", "0.01", "--entry", "step", "--data", data});
+  ASSERT_EQ(result.code, 0) << result.err;
+  std::istringstream lines(result.out);
+  std::vector<json> objects;
+  for (std::string line; std::getline(lines, line);)
+    objects.push_back(json::parse(line));
+  ASSERT_EQ(objects.size(), 3u);
+  EXPECT_EQ(objects[1]["batch"], "random");
+  EXPECT_EQ(objects[2]["batch"], "epochs");
+  for (size_t i : {1u, 2u})
+    EXPECT_TRUE(objects[i]["ms"].is_number() && objects[i]["step_fraction"].is_number()) << objects[i];
+}
+
 // Mistakes on the command line: exit code 2 and one line that names the flag.
 TEST_F(CliTest, WrongFlagsAreRefused) {
   expectRefused(run(TOY, {}), 2, "a command is required: train, eval, generate, info or bench");
@@ -185,6 +200,8 @@ TEST_F(CliTest, WrongFlagsAreRefused) {
   expectRefused(train({"--beta1", "1"}), 2, "--beta1 is 1, but must lie in [0, 1)");
   expectRefused(train({"--clip", "nan"}), 2, "--clip is nan");
   expectRefused(train({"--steps", "10", "--warmup", "11"}), 2, "--warmup is 11 steps, longer than the run of 10 steps");
+  expectRefused(train({"--windows", "some"}), 2, "--windows is 'some', but must be random or epochs");
+  expectRefused(train({"--tokens", "bytes", "--tokenizer", "bytes"}), 2, "--tokens and --tokenizer exclude each other");
   expectRefused(train({"--threads", "0"}), 2, "--threads");
   expectRefused(train({"--seed", "-1"}), 2, "--seed");
   auto generate = [&](const char *flag, const char *value) {

@@ -88,6 +88,23 @@ TEST_F(FaultsTest, FullDiskKeepsThePreviousCheckpoint) {
   EXPECT_FALSE(std::filesystem::exists(checkpoint + ".tmp"));
 }
 
+// A text that loses its pages under the mapping: one line, the last checkpoint, and no "Bus error".
+TEST_F(FaultsTest, DataThatIsCutOffEndsTheRunWithALine) {
+  for (const char *windows : {"random", "epochs"}) {
+    data = folder.write("text", sampleText(500'000));
+    Program program(TOY,
+                    train({"--tokens", "bytes", "--steps", "100000000", "--print-every", "1", "--windows", windows}));
+    waitFor(program, "step 3/");
+    std::filesystem::resize_file(data, 5000);
+    Result result = program.wait();
+    EXPECT_EQ(result.code, 1) << result.err;
+    EXPECT_EQ(result.err.substr(result.err.find("error: ")),
+              "error: data file " + data +
+                  " was cut off while it was in use: it has 5000 bytes now, 500000 when it was opened\n");
+    EXPECT_GE(runtime::SafetensorsReader(checkpoint).tensors().size(), 6u);
+  }
+}
+
 TEST_F(FaultsTest, UnwritableFolderIsFoundBeforeTraining) {
   std::filesystem::create_directory(out);
   std::filesystem::permissions(out, std::filesystem::perms(0555));

@@ -8,6 +8,7 @@
 
 #include "store/safetensors.h"
 #include "support/program.h"
+#include "support/token_bytes.h"
 
 namespace burin::test {
 namespace {
@@ -58,6 +59,30 @@ TEST_F(ResumeTest, StoppedRunContinuesToTheSameBits) {
   ASSERT_EQ(again.code, 0) << again.err;
   ASSERT_EQ(run(TOY, {"train", "--resume", "--out", parts, "--threads", "1"}).code, 0);
   expectSameRuns();
+}
+
+// The same for ids of a file, every window once: 40 windows and 8 of them a step, so each fifth step ends an epoch.
+TEST_F(ResumeTest, EpochsOfTokenFilesContinueToTheSameBits) {
+  std::vector<uint16_t> ids;
+  for (char c : sampleText(720))
+    ids.push_back(static_cast<unsigned char>(c));
+  data = folder.write("ids.bin", bytesOf(ids));
+  Result first = run(TOY, arguments(whole, {"--windows", "epochs"}));
+  ASSERT_EQ(first.code, 0) << first.err;
+  EXPECT_NE(first.out.find(data + " (raw token ids of 16 bits (nanoGPT)): 648 tokens to train on, 72 to validate; "
+                                  "epochs of 40 windows"),
+            std::string::npos)
+      << first.out;
+  EXPECT_EQ(first.out.find("bits per byte"), std::string::npos) << "nobody said what the ids mean";
+  EXPECT_EQ(first.out.find("sample:"), std::string::npos);
+  ASSERT_EQ(run(TOY, arguments(parts, {"--windows", "epochs", "--stop-after", "4"})).code, 0);
+  for (const char *stop : {"5", "6", "9"})
+    ASSERT_EQ(run(TOY, {"train", "--resume", "--out", parts, "--stop-after", stop}).code, 0);
+  ASSERT_EQ(run(TOY, {"train", "--resume", "--out", parts, "--threads", "1"}).code, 0);
+  expectSameRuns();
+  // Read as a text they would be something else, and random windows another run.
+  ASSERT_EQ(run(TOY, arguments(parts)).code, 0);
+  EXPECT_NE(readFile(whole + "/checkpoint.safetensors"), readFile(parts + "/checkpoint.safetensors"));
 }
 
 // What a killed run logged after its last checkpoint happens again and is logged once.

@@ -74,7 +74,8 @@ TEST_F(TextProgram, ConvertWritesWhatItRead) {
 TEST_F(TextProgram, UsageErrorsSayWhatIsMissing) {
   Result result = run(BURIN_TEXT, {});
   EXPECT_EQ(result.code, 2);
-  EXPECT_EQ(result.err, "error: a command is required: train, encode, decode, show, convert; --help explains each\n");
+  EXPECT_EQ(result.err,
+            "error: a command is required: train, prepare, encode, decode, show, convert; --help explains each\n");
   EXPECT_EQ(run(BURIN_TEXT, {"train"}).code, 2);
   EXPECT_EQ(run(BURIN_TEXT, {"train", "--vocab", "0x10", "--out", out, text}).code, 2);
   EXPECT_EQ(run(BURIN_TEXT, {"train", "--vocab", "10", "--out", out, text}).err,

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "data/loader.h"
+#include "data/text_file.h"
 #include "support/program.h"
 #include "train/adamw.h"
 #include "train/schedule.h"

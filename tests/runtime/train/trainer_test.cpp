@@ -7,6 +7,7 @@
 #include <cstring>
 #include <numeric>
 
+#include "data/text_file.h"
 #include "support/program.h"
 #include "support/toy_model.h"
 #include "train/initialize.h"
