@@ -79,6 +79,8 @@ void openIds(Corpus &corpus, std::vector<TokenFile> files, const CorpusOptions &
 
 // Training and validation are cut already, unless `prepare` was told not to.
 void openFolder(Corpus &corpus, const CorpusOptions &options, const json &run) {
+  if (options.tokens)
+    throw UsageError(fmt::format("--tokens says what a token of a text is, but {} holds token ids", options.path));
   Prepared prepared = readPrepared(options.path);
   std::vector<TokenFile> files = openShards(options.path, prepared, prepared.train);
   uint64_t train = 0;

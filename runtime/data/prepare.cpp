@@ -209,8 +209,11 @@ void Preparation::removeLeftShards() const {
     auto listed = [&](const std::vector<Shard> &shards) {
       return std::any_of(shards.begin(), shards.end(), [&](const Shard &shard) { return shard.file == name; });
     };
+    // train-00012.tokens
     bool ours = (name.starts_with("train-") || name.starts_with("valid-")) &&
                 (name.ends_with(".tokens") || name.ends_with(".tokens.tmp"));
+    const std::string number = name.substr(0, name.find('.')).substr(std::min<size_t>(name.size(), 6));
+    ours = ours && number.size() >= 5 && number.find_first_not_of("0123456789") == std::string::npos;
     if (std::error_code ignored; ours && !listed(train_.shards()) && !listed(valid_.shards()))
       std::filesystem::remove(entry.path(), ignored);
   }
@@ -220,6 +223,10 @@ PrepareResult Preparation::go() {
   for (const std::string &path : options_.files) {
     Source &source = sources_.emplace_back(openSource(path, options_.texts));
     allBytes_ += source.bytes();
+    const std::filesystem::path in = std::filesystem::path(path).parent_path();
+    if (std::error_code ignored;
+        source.ids && std::filesystem::equivalent(in.empty() ? "." : in, options_.out, ignored))
+      fail("data file {} lies in {}, whose token files are replaced: prepare to another folder", path, options_.out);
     if (source.ids && source.ids->vocab() > tokenizer_.vocab())
       fail("data file {} was made with a vocabulary of {}, but the tokenizer's has {}", path, source.ids->vocab(),
            tokenizer_.vocab());
@@ -246,8 +253,7 @@ PrepareResult Preparation::go() {
     fail("the files hold 0 tokens to train on ({} bytes, {} tokens to validate)", allBytes_, valid_.count());
   if (valid_.count() < 2 && options_.validFraction != 0)
     fail("the files hold {} tokens to validate on, and it takes 2: they are too short for --valid {} ({} tokens to "
-         "train "
-         "on); --valid 0 keeps none",
+         "train on); --valid 0 keeps none",
          valid_.count(), options_.validFraction, train_.count());
   removeLeftShards();
   writePrepared(options_.out,

@@ -45,7 +45,23 @@ File openForReading(const std::string &path, const char *what) {
   return file;
 }
 
-AtomicFile::AtomicFile(std::string path) : path_(std::move(path)), temporary_(path_ + ".tmp") {
+namespace {
+
+// Where a symbolic link leads, so that not the link is replaced; and what is no file, such as a device, never is.
+std::string replaceable(std::string path) {
+  std::error_code ignored;
+  if (std::filesystem::is_symlink(path, ignored))
+    path = std::filesystem::weakly_canonical(path, ignored).string();
+  const auto type = std::filesystem::status(path, ignored).type();
+  if (type == std::filesystem::file_type::character || type == std::filesystem::file_type::block ||
+      type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::socket)
+    fail("cannot write {}: it is a device or a pipe, and writing would replace it by a file", path);
+  return path;
+}
+
+} // namespace
+
+AtomicFile::AtomicFile(std::string path) : path_(replaceable(std::move(path))), temporary_(path_ + ".tmp") {
   file_ = File(open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
   if (file_.get() < 0)
     fail("cannot write {}: {}", temporary_, systemError());

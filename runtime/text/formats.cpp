@@ -633,8 +633,16 @@ std::vector<std::string> writeTokenizer(const BpeModel &model, const std::string
   const OutputFolder out(folder);
   std::vector<std::string> names = {"tokenizer.json"};
   writeFile(out.file("tokenizer.json"), tokenizerJson(model).dump(1) + "\n");
-  if (!isGpt2Pattern(model.pattern) || model.wholeFirst)
+  // Of a tokenizer that was in the folder before: beside this one they would name other ids.
+  auto removeOthers = [&] {
+    for (const char *name : {"vocab.json", "merges.txt", "added_tokens.json"})
+      if (std::error_code ignored; std::find(names.begin(), names.end(), name) == names.end())
+        std::filesystem::remove(out.file(name), ignored);
+  };
+  if (!isGpt2Pattern(model.pattern) || model.wholeFirst) {
+    removeOthers();
     return names;
+  }
   std::string merges = "#version: 0.2\n";
   for (auto [left, right] : model.merges)
     merges += printable(model.tokens[static_cast<size_t>(left)]) + ' ' +
@@ -650,6 +658,7 @@ std::vector<std::string> writeTokenizer(const BpeModel &model, const std::string
     writeFile(out.file("added_tokens.json"), added.dump(1) + "\n");
     names.push_back("added_tokens.json");
   }
+  removeOthers();
   return names;
 }
 

@@ -27,6 +27,9 @@ int main(int argc, char **argv) {
   }
 
   const std::map<std::string, Check> known = checks();
+  // Kinds with nothing to compile: runtime.Cs336Tokenizer in tests/runtime/cs336 checks them.
+  const std::set<std::string> elsewhere = {"bpe_train", "tokenizer", "tokenizer_decode", "tokenizer_file",
+                                           "tokenizer_stream"};
   int passed = 0, failed = 0, left = 0;
   for (const std::filesystem::path &path : cases) {
     std::string name = path.filename().string();
@@ -35,7 +38,9 @@ int main(int argc, char **argv) {
       name = test.id + " (" + test.op + ")";
       const auto check = known.find(test.op);
       if (check == known.end()) {
-        std::printf("skipped %s: this kind is not supported\n", name.c_str());
+        std::printf("skipped %s: %s\n", name.c_str(),
+                    elsewhere.count(test.op) ? "the test runtime.Cs336Tokenizer checks this kind"
+                                             : "this kind is not supported");
         ++left;
         continue;
       }

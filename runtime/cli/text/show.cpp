@@ -45,8 +45,10 @@ Action addTextShow(CLI::App &app) {
   auto options = std::make_shared<Options>();
   options->tokenizer.add(*command);
   addSpecials(*command, options->specials);
-  command->add_option("--text", options->text, "the text itself");
-  addText(*command, "FILE", options->file, "a file with the text, - is standard input")->capture_default_str();
+  CLI::Option *text = command->add_option("--text", options->text, "the text itself");
+  addText(*command, "FILE", options->file, "a file with the text, - is standard input")
+      ->capture_default_str()
+      ->excludes(text);
   return [=] {
     std::unique_ptr<Tokenizer> tokenizer = options->tokenizer.open();
     const std::string text = options->text ? *options->text : Input(options->file).all();

@@ -64,6 +64,15 @@ TEST_F(TextProgram, ShowsTokensIdsAndTheTable) {
   EXPECT_NE(result.out.find(": 1, 50.00 % of the tokens"), std::string::npos) << result.out;
 }
 
+// Beside another tokenizer they would name other ids.
+TEST_F(TextProgram, FilesOfAnEarlierTokenizerGo) {
+  ASSERT_EQ(train().code, 0);
+  ASSERT_TRUE(std::filesystem::exists(out + "/vocab.json"));
+  EXPECT_EQ(run(BURIN_TEXT, {"train", "--vocab", "270", "--pattern", "[a-z]+|[^a-z]+", "--out", out, text}).code, 0);
+  EXPECT_FALSE(std::filesystem::exists(out + "/vocab.json"));
+  EXPECT_FALSE(std::filesystem::exists(out + "/merges.txt"));
+}
+
 TEST_F(TextProgram, ConvertWritesWhatItRead) {
   ASSERT_EQ(train().code, 0);
   EXPECT_EQ(run(BURIN_TEXT, {"convert", "--tokenizer", out, "--out", folder.file("copy")}).code, 0);
@@ -121,6 +130,9 @@ TEST_F(TextProgram, IdsThatAreNoneAreNamed) {
   EXPECT_EQ(shell("echo 97 256 | " + std::string(BURIN_TEXT) + " decode --tokenizer bytes 2> " + folder.file("err")),
             1);
   EXPECT_EQ(readFile(folder.file("err")), "error: standard input: number 2 is '256', expected an id in [0, 256)\n");
+  EXPECT_EQ(
+      shell("printf '1\\0002' | " + std::string(BURIN_TEXT) + " decode --tokenizer bytes 2> " + folder.file("err")), 1);
+  EXPECT_EQ(readFile(folder.file("err")), "error: standard input: number 1 is '1?2', expected an id in [0, 256)\n");
   for (const char *ids : {"-1", "1e3", "99999999999999999999", "x"})
     EXPECT_EQ(run(BURIN_TEXT, {"decode", "--tokenizer", "bytes", folder.write("ids", ids)}).code, 1) << ids;
 }

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <filesystem>
+#include <fstream>
 #include <nlohmann/json.hpp>
 
 #include "data/corpus.h"
@@ -137,6 +138,18 @@ TEST_F(PrepareTest, AFailedPreparationDoesNotOpen) {
   bad.back() = 999;
   EXPECT_ERROR(make({folder.write("b", test::bytesOf(bad))}, 0, 1000), "token id 999 at token 99999");
   EXPECT_ERROR(readPrepared(out), "data folder " + out + " has no prepared.json: it was not made by");
+}
+
+// What is refused beforehand leaves a folder as it was, and files of others stay in any case.
+TEST_F(PrepareTest, NothingOfOthersIsTouched) {
+  make({folder.write("a", "one|two|three|")});
+  const std::string shard = out + "/train-00000.tokens", mine = out + "/train-mine.tokens";
+  std::ofstream(mine) << "mine";
+  EXPECT_ERROR(make({shard}), "data file " + shard + " lies in " + out + ", whose token files are replaced");
+  EXPECT_EQ(train(), "one|two|three|");
+  make({folder.write("c", "four|")});
+  EXPECT_EQ(train(), "four|");
+  EXPECT_EQ(test::readFile(mine), "mine");
 }
 
 TEST_F(PrepareTest, AnotherShardInItsPlaceIsFound) {

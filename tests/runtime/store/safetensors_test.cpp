@@ -1,6 +1,8 @@
 // Files of tensors: what is written is read, what is hostile is refused, what is unfinished leaves the old file.
 #include "store/safetensors.h"
 
+#include <sys/stat.h>
+
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -115,6 +117,21 @@ TEST(Safetensors, AbandonedWritesLeaveTheOldFile) {
     file.commit();
   }
   EXPECT_EQ(test::readFile(path), "new");
+}
+
+// A link goes on leading to the file; a pipe or device stays what it is.
+TEST(Safetensors, OnlyFilesAreReplaced) {
+  test::Folder folder;
+  std::string path = folder.write("x", "old"), link = folder.file("link"), pipe = folder.file("pipe");
+  std::filesystem::create_symlink(path, link);
+  AtomicFile file(link);
+  file.write("new", 3);
+  file.commit();
+  EXPECT_EQ(test::readFile(path), "new");
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_ERROR(AtomicFile(std::string(pipe)), "cannot write " + pipe + ": it is a device or a pipe");
+  EXPECT_TRUE(std::filesystem::is_fifo(pipe));
 }
 
 } // namespace
