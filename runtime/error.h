@@ -2,6 +2,8 @@
 // in runtime/, caught only in cliMain and at the C interface.
 #pragma once
 #include <fmt/format.h>
+
+#include <algorithm>
 #include <stdexcept>
 #include <string>
 
@@ -9,7 +11,14 @@ namespace burin::runtime {
 
 // Something outside the program is not as it must be: a file, the machine, a value. Exit code 1.
 struct Error : std::runtime_error {
-  using std::runtime_error::runtime_error;
+  explicit Error(std::string message) : std::runtime_error(withoutNul(std::move(message))) {}
+
+private:
+  // what() would end at a NUL that the message quotes from a file.
+  static std::string withoutNul(std::string message) {
+    std::replace(message.begin(), message.end(), '\0', ' ');
+    return message;
+  }
 };
 
 // The command line asks for something that makes no sense. Exit code 2.

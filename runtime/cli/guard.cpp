@@ -1,5 +1,8 @@
 #include "cli/guard.h"
 
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -34,6 +37,25 @@ int complain(int code, std::string message) {
 }
 
 } // namespace
+
+int runCommand(CLI::App &app, int argc, char **argv, const std::vector<std::function<int()>> &actions) {
+  app.require_subcommand(0, 1);
+  const std::vector<CLI::App *> commands = app.get_subcommands([](CLI::App *) { return true; });
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::Success &help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError &error) {
+    throw UsageError(error.what());
+  }
+  std::string names;
+  for (size_t i = 0; i < commands.size(); ++i) {
+    if (commands[i]->parsed())
+      return actions[i]();
+    names += (i == 0 ? "" : i + 1 == commands.size() ? " or " : ", ") + commands[i]->get_name();
+  }
+  throw UsageError("a command is required: " + names + "; --help explains each");
+}
 
 int guarded(const std::function<int()> &body) {
   // A file-size limit then shows as a failed write, which is handled, instead of killing the program while it saves.

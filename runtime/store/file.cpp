@@ -52,9 +52,8 @@ std::string replaceable(std::string path) {
   std::error_code ignored;
   if (std::filesystem::is_symlink(path, ignored))
     path = std::filesystem::weakly_canonical(path, ignored).string();
-  const auto type = std::filesystem::status(path, ignored).type();
-  if (type == std::filesystem::file_type::character || type == std::filesystem::file_type::block ||
-      type == std::filesystem::file_type::fifo || type == std::filesystem::file_type::socket)
+  const auto status = std::filesystem::status(path, ignored);
+  if (exists(status) && !is_regular_file(status) && !is_directory(status)) // a rename says what a folder is
     fail("cannot write {}: it is a device or a pipe, and writing would replace it by a file", path);
   return path;
 }

@@ -77,10 +77,6 @@ std::string pcreMessage(int code) {
   return reinterpret_cast<const char *>(message);
 }
 
-} // namespace
-
-namespace {
-
 template <auto Free> struct Freer {
   template <typename T> void operator()(T *object) const { Free(object); }
 };

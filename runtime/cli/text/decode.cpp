@@ -1,5 +1,4 @@
 // `burin-text decode`.
-#include <algorithm>
 #include <charconv>
 
 #include "cli/text/commands.h"
@@ -35,12 +34,9 @@ Action addTextDecode(CLI::App &app) {
       ++count;
       int32_t id = -1;
       auto [stop, error] = std::from_chars(number.data(), number.data() + number.size(), id);
-      if (error != std::errc{} || stop != number.data() + number.size() || id < 0 || id >= tokenizer->vocab()) {
-        std::replace_if(
-            number.begin(), number.end(), [](char c) { return c >= 0 && c < ' '; }, '?');
+      if (error != std::errc{} || stop != number.data() + number.size() || id < 0 || id >= tokenizer->vocab())
         fail("{}: number {} is '{}', expected an id in [0, {})", input.name(), count, wellFormed(number.substr(0, 40)),
              tokenizer->vocab());
-      }
       ids.push_back(id);
       number.clear();
     };

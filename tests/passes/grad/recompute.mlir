@@ -33,7 +33,7 @@ func.func @chain(%a: tensor<3xf32> {burin.role = "input"}, %b: tensor<3xf32> {bu
 
 // -----
 
-// An exponential, too: less work than writing the value and reading it back.
+// An exponential, too: kept, it would be written to memory and read back.
 // CHECK-LABEL: func.func @expensive
 // CHECK:         %[[AGAIN:.+]] = burin.exp %{{.*}} {burin.recompute}
 // CHECK-NEXT:    burin.mul %[[AGAIN]]

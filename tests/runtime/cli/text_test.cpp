@@ -84,7 +84,7 @@ TEST_F(TextProgram, UsageErrorsSayWhatIsMissing) {
   Result result = run(BURIN_TEXT, {});
   EXPECT_EQ(result.code, 2);
   EXPECT_EQ(result.err,
-            "error: a command is required: train, prepare, encode, decode, show, convert; --help explains each\n");
+            "error: a command is required: train, prepare, encode, decode, show or convert; --help explains each\n");
   EXPECT_EQ(run(BURIN_TEXT, {"train"}).code, 2);
   EXPECT_EQ(run(BURIN_TEXT, {"train", "--vocab", "0x10", "--out", out, text}).code, 2);
   EXPECT_EQ(run(BURIN_TEXT, {"train", "--vocab", "10", "--out", out, text}).err,
@@ -132,7 +132,7 @@ TEST_F(TextProgram, IdsThatAreNoneAreNamed) {
   EXPECT_EQ(readFile(folder.file("err")), "error: standard input: number 2 is '256', expected an id in [0, 256)\n");
   EXPECT_EQ(
       shell("printf '1\\0002' | " + std::string(BURIN_TEXT) + " decode --tokenizer bytes 2> " + folder.file("err")), 1);
-  EXPECT_EQ(readFile(folder.file("err")), "error: standard input: number 1 is '1?2', expected an id in [0, 256)\n");
+  EXPECT_EQ(readFile(folder.file("err")), "error: standard input: number 1 is '1 2', expected an id in [0, 256)\n");
   for (const char *ids : {"-1", "1e3", "99999999999999999999", "x"})
     EXPECT_EQ(run(BURIN_TEXT, {"decode", "--tokenizer", "bytes", folder.write("ids", ids)}).code, 1) << ids;
 }

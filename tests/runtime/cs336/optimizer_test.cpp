@@ -7,9 +7,9 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "cs336/pack.h"
 #include "data/loader.h"
 #include "data/text_file.h"
-#include "support/program.h"
 #include "train/adamw.h"
 #include "train/schedule.h"
 
@@ -41,22 +41,7 @@ struct Case {
   }
 };
 
-struct Cs336 : testing::Test {
-  std::vector<Case> cases;
-
-  // All cases with this op, found by their case.json. A folder that was asked for and holds none is a fault.
-  void find(const std::string &op) {
-    const char *chosen = std::getenv("BURIN_CS336");
-    std::filesystem::path pack = chosen ? chosen : BURIN_CS336_DEFAULT;
-    if (!chosen && !std::filesystem::exists(pack))
-      GTEST_SKIP() << "the test pack is not at " << pack << " (set BURIN_CS336)";
-    for (const auto &entry : std::filesystem::recursive_directory_iterator(pack))
-      if (entry.path().filename() == "case.json")
-        if (json description = json::parse(test::readFile(entry.path())); description["op"] == op)
-          cases.push_back({entry.path().parent_path(), description});
-    ASSERT_FALSE(cases.empty()) << "no case of " << op << " below " << pack;
-  }
-};
+using Cs336 = test::PackTest<Case>;
 
 TEST_F(Cs336, LearningRate) {
   find("lr_cosine");

@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "cs336/pack.h"
 #include "error.h"
-#include "support/program.h"
 #include "text/bpe.h"
 #include "text/bpe_train.h"
 #include "text/formats.h"
@@ -20,51 +20,36 @@ namespace {
 
 using nlohmann::json;
 
-struct Cs336Tokenizer : testing::Test {
-  struct Case {
-    std::filesystem::path folder;
-    json description;
-    std::string path(const json &file) const { return (folder / file["file"].get<std::string>()).string(); }
-    std::string input(const char *name) const { return path(description["inputs"][name]); }
+struct Case {
+  std::filesystem::path folder;
+  json description;
+  std::string path(const json &file) const { return (folder / file["file"].get<std::string>()).string(); }
+  std::string input(const char *name) const { return path(description["inputs"][name]); }
 
-    // The integers of a .npy file, of two or eight bytes each.
-    std::vector<int32_t> ids(const char *name) const {
-      const json &file = description["expected"][name];
-      std::string content = test::readFile(path(file));
-      uint16_t header = 0;
-      std::memcpy(&header, content.data() + 8, sizeof header);
-      const size_t width = file["dtype"] == "u16" ? 2 : 8;
-      std::vector<int32_t> values;
-      for (size_t at = 10 + header; at < content.size(); at += width) {
-        uint64_t value = 0;
-        std::memcpy(&value, content.data() + at, width);
-        values.push_back(static_cast<int32_t>(value));
-      }
-      return values;
+  // The integers of a .npy file, of two or eight bytes each.
+  std::vector<int32_t> ids(const char *name) const {
+    const json &file = description["expected"][name];
+    std::string content = test::readFile(path(file));
+    uint16_t header = 0;
+    std::memcpy(&header, content.data() + 8, sizeof header);
+    const size_t width = file["dtype"] == "u16" ? 2 : 8;
+    std::vector<int32_t> values;
+    for (size_t at = 10 + header; at < content.size(); at += width) {
+      uint64_t value = 0;
+      std::memcpy(&value, content.data() + at, width);
+      values.push_back(static_cast<int32_t>(value));
     }
-
-    std::unique_ptr<BpeTokenizer> tokenizer(const std::vector<std::string> &specials) const {
-      // GPT-2's vocabulary has <|endoftext|>, which is a special token there; a case that declares none wants plain
-      // text.
-      return std::make_unique<BpeTokenizer>(readGpt2(input("vocab"), input("merges"), specials), "the pack");
-    }
-  };
-
-  std::vector<Case> cases;
-
-  // All cases with this op. A folder that was asked for and holds none is a fault.
-  void find(const std::string &op) {
-    const char *chosen = std::getenv("BURIN_CS336");
-    std::filesystem::path pack = chosen ? chosen : BURIN_CS336_DEFAULT;
-    if (!chosen && !std::filesystem::exists(pack))
-      GTEST_SKIP() << "the test pack is not at " << pack << " (set BURIN_CS336)";
-    for (const auto &entry : std::filesystem::recursive_directory_iterator(pack))
-      if (entry.path().filename() == "case.json")
-        if (json description = json::parse(test::readFile(entry.path())); description["op"] == op)
-          cases.push_back({entry.path().parent_path(), description});
-    ASSERT_FALSE(cases.empty()) << "no case of " << op << " below " << pack;
+    return values;
   }
 
+  std::unique_ptr<BpeTokenizer> tokenizer(const std::vector<std::string> &specials) const {
+    // GPT-2's vocabulary has <|endoftext|>, which is a special token there; a case that declares none wants plain
+    // text.
+    return std::make_unique<BpeTokenizer>(readGpt2(input("vocab"), input("merges"), specials), "the pack");
+  }
+};
+
+struct Cs336Tokenizer : test::PackTest<Case> {
   static Specials policy(const json &specials) { return specials.empty() ? Specials::plain : Specials::allow; }
 };
 
