@@ -8,6 +8,7 @@
 #include "codegen/cpu/cpu.h"
 #include "codegen/cpu/tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
@@ -52,13 +53,13 @@ public:
     Value shifted = fma(x, c(1.44269504089f), c(roundingShift)), turns = sub(shifted, c(roundingShift));
     // ln 2 in two parts; the first has so few bits that turns * part is exact.
     Value rest = fma(turns, c(2.12194440e-4f), fma(turns, c(-0.693359375f), x));
-    return scaleByPower(expNearZero(rest), shifted);
+    return scaleByPower(expNearZero(rest), shifted, turns);
   }
 
   Value exp2(Value x) {
     x = clamp(x, -151.0f, 129.0f);
     Value shifted = add(x, c(roundingShift)), turns = sub(shifted, c(roundingShift));
-    return scaleByPower(expNearZero(mul(sub(x, turns), c(0.693147181f))), shifted);
+    return scaleByPower(expNearZero(mul(sub(x, turns), c(0.693147181f))), shifted, turns);
   }
 
   // x = 2^n (1 + f) with 1 + f in [2/3, 4/3): log x = n ln 2 + f - f^2 / 2 + f^3 q(f).
@@ -163,9 +164,18 @@ private:
                    4.1669659316539764404296875e-2f, 8.3689652383327484130859375e-3f, 1.37445144355297088623046875e-3f});
   }
 
-  // x * 2^n, n in the low bits of `shifted`. In two steps: 2^n itself may be too large or too small for a float, and
-  // only the second multiplication can round.
-  Value scaleByPower(Value x, Value shifted) {
+  // x * 2^turns; the low bits of `shifted` hold turns as an integer. One instruction of AVX-512, else two
+  // multiplications, with the same result: 2^turns itself may be too large or too small for a float, and only the
+  // second one can round.
+  Value scaleByPower(Value x, Value shifted, Value turns) {
+    if (auto vector = dyn_cast<VectorType>(real);
+        vector && vector.getNumElements() == 16) { // no CPU without it has such vectors
+      const Value all = arith::ConstantIntOp::create(b, loc, b.getI16Type(), -1),
+                  current = arith::ConstantIntOp::create(b, loc, b.getI32Type(), 4); // rounding as it is set
+      return LLVM::CallIntrinsicOp::create(b, loc, real, b.getStringAttr("llvm.x86.avx512.mask.scalef.ps.512"),
+                                           ValueRange{x, turns, x, all, current})
+          .getResult(0);
+    }
     Value n = subtract(bitsOf(shifted), i(0x4b400000)), half = shiftRight(n, 1);
     auto power = [&](Value exponent) { return realOf(shiftLeft(arith::AddIOp::create(b, loc, exponent, i(127)), 23)); };
     return mul(mul(x, power(half)), power(subtract(n, half)));

@@ -5,10 +5,13 @@
 
 include "mlir/Pass/PassBase.td"
 
-class CpuPass<string name, string operation> : Pass<name, operation> {
+class CpuPass<string name, string operation, list<string> more = []> : Pass<name, operation> {
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
+                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"] # more;
 }
+
+// What the last pass leaves; in others for intrinsics, instructions that no other dialect has a word for.
+defvar llvm = ["::mlir::LLVM::LLVMDialect"];
 
 def CpuLowerNests : CpuPass<"burin-cpu-lower-nests", "::mlir::func::FuncOp"> {
   let summary = "turn linalg.generic on tiles into loops over vectors";
@@ -20,7 +23,7 @@ def CpuLowerNests : CpuPass<"burin-cpu-lower-nests", "::mlir::func::FuncOp"> {
   }];
 }
 
-def CpuLowerContract : CpuPass<"burin-cpu-lower-contract", "::mlir::func::FuncOp"> {
+def CpuLowerContract : CpuPass<"burin-cpu-lower-contract", "::mlir::func::FuncOp", llvm> {
   let summary = "turn burin.contract into register blocks of fused multiply-adds";
   let description = [{
     Needs: `burin.target` on the module.
@@ -28,9 +31,6 @@ def CpuLowerContract : CpuPass<"burin-cpu-lower-contract", "::mlir::func::FuncOp
     Why here: beside the other tile words; the order among them is free.
     Example: `tests/codegen/cpu/contract.mlir`.
   }];
-  // The instruction on pairs of bf16 is an intrinsic.
-  let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::math::MathDialect", "::mlir::memref::MemRefDialect",
-                           "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect", "::mlir::LLVM::LLVMDialect"];
 }
 
 def CpuLowerPack : CpuPass<"burin-cpu-lower-pack", "::mlir::func::FuncOp"> {
@@ -53,7 +53,7 @@ def CpuFlattenAccesses : CpuPass<"burin-cpu-flatten-accesses", "::mlir::func::Fu
   }];
 }
 
-def CpuExpandMath : CpuPass<"burin-cpu-expand-math", "::mlir::func::FuncOp"> {
+def CpuExpandMath : CpuPass<"burin-cpu-expand-math", "::mlir::func::FuncOp", llvm> {
   let summary = "turn exp, exp2, log, tanh, erf and rsqrt on f32 into polynomials and divisions";
   let description = [{
     Needs: math on scalars and one-dimensional vectors.
@@ -63,7 +63,7 @@ def CpuExpandMath : CpuPass<"burin-cpu-expand-math", "::mlir::func::FuncOp"> {
   }];
 }
 
-def CpuToLlvm : CpuPass<"burin-cpu-to-llvm", "::mlir::ModuleOp"> {
+def CpuToLlvm : CpuPass<"burin-cpu-to-llvm", "::mlir::ModuleOp", llvm> {
   let summary = "turn kernels into LLVM functions with the ABI's signature";
   let description = [{
     Needs: kernels of arith, math, vector, cf and flat memrefs; `burin.scratch` on each.
@@ -71,7 +71,6 @@ def CpuToLlvm : CpuPass<"burin-cpu-to-llvm", "::mlir::ModuleOp"> {
     Why here: last; what follows is LLVM's.
     Example: `tests/codegen/cpu/to_llvm.mlir`.
   }];
-  let dependentDialects = ["::mlir::LLVM::LLVMDialect"];
 }
 
 #endif

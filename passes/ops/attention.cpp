@@ -187,9 +187,12 @@ Cost attentionCost(const AttentionShape &shape, Region &score, ValueRange extras
 AttentionBlocks attentionBlocks(const AttentionShape &shape, Region &score, ValueRange extras, TargetAttr target,
                                 int64_t buffers) {
   // Queries: as many as a contraction's panel holds, or somewhat fewer if they divide the length, since a shorter last
-  // block is a second kernel body. Keys: the score blocks stay in the nearest cache; where masks rule out blocks, there
-  // must be blocks to rule out.
-  const int64_t lanes = target.getLanes(), most = target.getRegisters() >= 32 ? 3 : 2;
+  // block is a second kernel body. The gradients of keys are products as deep as the block, so it is wider where the
+  // sequence is so long that hidden scores of the blocks on the diagonal count little. Keys: the score blocks stay in
+  // the nearest cache; where masks rule out blocks, there must be blocks to rule out.
+  const int64_t lanes = target.getLanes();
+  const bool deep = buffers > 1 && shape.queries >= 64 * lanes;
+  const int64_t most = deep ? 4 : target.getRegisters() >= 32 ? 3 : 2;
   int64_t queries = std::min(shape.queries, lanes * most);
   for (int64_t vectors = most; vectors >= 2; --vectors)
     if (shape.queries % (lanes * vectors) == 0) {
@@ -199,7 +202,7 @@ AttentionBlocks attentionBlocks(const AttentionShape &shape, Region &score, Valu
   const int64_t step = llvm::alignTo(queries, lanes);
   int64_t keys = std::max(step, target.getL1() / int64_t(buffers * step * sizeof(float)) / step * step);
   if (!maskConditions(score, extras, shape).empty())
-    keys = std::min(keys, std::max<int64_t>(step, shape.keys / 8 / step * step));
+    keys = std::min(keys, std::max<int64_t>(step, shape.keys / 16 / step * step));
   return {queries, std::min(keys, shape.keys)};
 }
 
@@ -535,23 +538,13 @@ void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, Attenti
 void AttentionOp::tile(TileBuilder &t, Value cell, ArrayRef<Stored> operands, ArrayRef<Stored> results) {
   const AttentionShape shape(getQ().getType(), getK().getType(), getV().getType());
   const AttentionBlocks blocks = forwardBlocks(*this, shape, t.target);
-  const int64_t perHead = llvm::divideCeil(shape.queries, blocks.queries), whole = shape.queries / blocks.queries;
+  const int64_t perHead = llvm::divideCeil(shape.queries, blocks.queries);
   Value block = perHead == 1 ? t.index(0) : Value(arith::RemUIOp::create(t.b, t.loc, cell, t.index(perHead)));
   Value number = perHead == 1 ? cell : Value(arith::DivUIOp::create(t.b, t.loc, cell, t.index(perHead)));
   AttentionHead head(t, shape, getScore(), getExtras(), operands.drop_front(3), number);
-
-  auto attendTo = [&](Value query, int64_t queries) {
-    t.withScratch([&] { attend(t, *this, shape, blocks, head, operands, results, query, queries); });
-  };
-  if (whole == perHead)
-    return attendTo(t.mul(block, blocks.queries), blocks.queries);
-  Value isWhole = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::ult, block, t.index(whole));
-  auto branch = scf::IfOp::create(t.b, t.loc, isWhole, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(t.b);
-  t.b.setInsertionPointToStart(branch.thenBlock());
-  attendTo(t.mul(block, blocks.queries), blocks.queries);
-  t.b.setInsertionPointToStart(branch.elseBlock());
-  attendTo(t.index(whole * blocks.queries), shape.queries - whole * blocks.queries);
+  t.oneTile(block, shape.queries, blocks.queries, [&](Value query, int64_t queries) {
+    attend(t, *this, shape, blocks, head, operands, results, query, queries);
+  });
 }
 
 } // namespace burin

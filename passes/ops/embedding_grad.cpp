@@ -1,6 +1,8 @@
 // embedding_grad: rows added into a table, by id and in order.
 #include "passes/ops/embedding_grad.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
 #include "passes/ir/infer.h"
 #include "passes/ops/rows.h"
 
@@ -29,34 +31,57 @@ struct EmbeddingGrad {
 
 template <typename Op> static EmbeddingGrad rule(Op op) { return {.rows = int64_t(op.getRows())}; }
 
-// Columns of one cell: whole vectors where the width allows cells of one size, else all of it in one cell.
-static int64_t columnsPerCell(int64_t width, TargetAttr target) {
+namespace {
+// What of the table one cell fills and adds to. Every cell reads all ids, in order, so sums do not depend on the cells.
+struct Part {
+  int64_t rows, columns;
+};
+} // namespace
+
+// A strip of columns, whole vectors of them where the width allows cells of one size: all cells have the same work. A
+// table that the second cache cannot hold is cut into runs of rows instead: it is memory that takes the time there, and
+// a run is filled in one go and still near when ids fall into it.
+static Part partOf(EmbeddingGradOp op, TargetAttr target) {
+  const int64_t rows = op.getRows(), width = op.getY().getType().getDimSize(1),
+                rowBytes = width * int64_t(sizeof(float));
+  if (rows * rowBytes > target.getL2())
+    return {std::clamp<int64_t>(target.getL2() / 8 / rowBytes, 1, rows), width};
   for (int64_t columns = 4 * target.getLanes(); columns >= target.getLanes(); columns -= target.getLanes())
     if (width % columns == 0)
-      return columns;
-  return width;
+      return {rows, columns};
+  return {rows, width};
 }
 
 int64_t EmbeddingGradOp::cells(TargetAttr target) {
-  const int64_t width = getY().getType().getDimSize(1);
-  return width / columnsPerCell(width, target);
+  const Part part = partOf(*this, target);
+  return llvm::divideCeil(int64_t(getRows()), part.rows) * (getY().getType().getDimSize(1) / part.columns);
 }
 
 void EmbeddingGradOp::tile(TileBuilder &t, Value cell, ArrayRef<Stored> operands, ArrayRef<Stored> results) {
   ArrayRef<int64_t> leading = getIds().getType().getShape();
-  const int64_t columns = columnsPerCell(getY().getType().getDimSize(1), t.target);
-  Value first = t.mul(cell, columns), zero = t.index(0);
-  t.fill(t.tile(results[0], {zero, first}, {int64_t(getRows()), columns}), t.f32(0));
-  t.forEach(zero, t.index(getIds().getType().getNumElements()), [&](Value row) {
-    SmallVector<Value> at = rowIndices(t, row, leading);
-    SmallVector<int64_t> sizes(leading.size(), 0);
-    Value id = memref::LoadOp::create(t.b, t.loc, t.tile(operands[0], at, sizes), ValueRange());
-    Value sum =
-        t.tile(results[0], {arith::IndexCastOp::create(t.b, t.loc, t.b.getIndexType(), id), first}, {0, columns});
-    at.push_back(first);
-    sizes.push_back(columns);
-    t.map({sum, t.tile(operands[1], at, sizes)}, {sum}, [](OpBuilder &b, Location loc, ValueRange x) {
-      return SmallVector<Value>{arith::AddFOp::create(b, loc, x[0], x[1])};
+  const Part part = partOf(*this, t.target);
+  const bool byRows = part.rows < int64_t(getRows());
+  Value column = byRows ? t.index(0) : t.mul(cell, part.columns), run = byRows ? cell : t.index(0);
+  t.oneTile(run, getRows(), part.rows, [&](Value first, int64_t rows) {
+    t.fill(t.tile(results[0], {first, column}, {rows, part.columns}), t.f32(0));
+    t.forEach(t.index(0), t.index(getIds().getType().getNumElements()), [&](Value row) {
+      SmallVector<Value> at = rowIndices(t, row, leading);
+      SmallVector<int64_t> sizes(leading.size(), 0);
+      Value loaded = memref::LoadOp::create(t.b, t.loc, t.tile(operands[0], at, sizes), ValueRange());
+      Value id = arith::IndexCastOp::create(t.b, t.loc, t.b.getIndexType(), loaded);
+      OpBuilder::InsertionGuard guard(t.b);
+      if (byRows) {
+        Value within = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::ult,
+                                             arith::SubIOp::create(t.b, t.loc, id, first), t.index(rows));
+        auto branch = scf::IfOp::create(t.b, t.loc, within, /*withElseRegion=*/false);
+        t.b.setInsertionPointToStart(branch.thenBlock());
+      }
+      at.push_back(column);
+      sizes.push_back(part.columns);
+      Value sum = t.tile(results[0], {id, column}, {0, part.columns});
+      t.map({sum, t.tile(operands[1], at, sizes)}, {sum}, [](OpBuilder &b, Location loc, ValueRange x) {
+        return SmallVector<Value>{arith::AddFOp::create(b, loc, x[0], x[1])};
+      });
     });
   });
 }

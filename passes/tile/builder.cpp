@@ -148,6 +148,20 @@ void TileBuilder::forTilesUpTo(Value limit, int64_t extent, int64_t step,
   }
 }
 
+void TileBuilder::oneTile(Value number, int64_t extent, int64_t step, llvm::function_ref<void(Value, int64_t)> body) {
+  const int64_t whole = extent / step, rest = extent % step;
+  Value start = mul(number, step);
+  if (rest == 0 || whole == 0)
+    return withScratch([&] { body(start, whole == 0 ? rest : step); });
+  Value full = arith::CmpIOp::create(b, loc, arith::CmpIPredicate::ult, number, index(whole));
+  auto branch = scf::IfOp::create(b, loc, full, /*withElseRegion=*/true);
+  OpBuilder::InsertionGuard guard(b);
+  b.setInsertionPointToStart(branch.thenBlock());
+  withScratch([&] { body(start, step); });
+  b.setInsertionPointToStart(branch.elseBlock());
+  withScratch([&] { body(start, rest); });
+}
+
 void TileBuilder::nest(int64_t loops, ArrayRef<Access> inputs, ArrayRef<Access> outputs, Body body) {
   SmallVector<AffineMap> maps;
   SmallVector<utils::IteratorType> iterators(loops, utils::IteratorType::parallel);

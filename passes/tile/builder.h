@@ -61,6 +61,10 @@ public:
   // The same up to a run-time limit (an index <= extent, rounded up to whole steps).
   void forTilesUpTo(mlir::Value limit, int64_t extent, int64_t step,
                     llvm::function_ref<void(mlir::Value start, int64_t size)> body);
+  // body(start, size) for piece `number` of `extent` cut into pieces of `step`; a shorter last piece is written out
+  // separately. Scratch taken inside is free again afterwards.
+  void oneTile(mlir::Value number, int64_t extent, int64_t step,
+               llvm::function_ref<void(mlir::Value start, int64_t size)> body);
   // A plain counted loop.
   void forEach(mlir::Value from, mlir::Value to, llvm::function_ref<void(mlir::Value i)> body);
 

@@ -99,7 +99,7 @@ Work columnsWork(const GroupBody &body, TileBuilder &t) {
   return {
       cells, [=, &t, &body](Value cell) mutable {
         SmallVector<Value> at = delinearise(t, cell, grid);
-        withBlock(t, at.back(), columns, step, [&](Value column, int64_t count) {
+        t.oneTile(at.back(), columns, step, [&](Value column, int64_t count) {
           SmallVector<Value> rowStart(rowSizes.size(), t.index(0)), columnStart(at.begin(), at.end() - 1);
           columnStart.push_back(column);
           bool single = columns == 1;

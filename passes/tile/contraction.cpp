@@ -178,8 +178,8 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
   return {
       product(grid), [=, &t, &body](Value cell) {
         SmallVector<Value> at = delinearise(t, cell, grid);
-        withBlock(t, at[leading - 1], rows, step.rowStep, [&](Value row, int64_t rowCount) {
-          withBlock(t, at[leading], columns, step.columnStep, [&](Value column, int64_t columnCount) {
+        t.oneTile(at[leading - 1], rows, step.rowStep, [&](Value row, int64_t rowCount) {
+          t.oneTile(at[leading], columns, step.columnStep, [&](Value column, int64_t columnCount) {
             SmallVector<Value> start(at.begin(), at.end());
             start[leading - 1] = row;
             start[leading] = column;

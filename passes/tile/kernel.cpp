@@ -136,21 +136,6 @@ SmallVector<Value> delinearise(TileBuilder &t, Value number, ArrayRef<int64_t> s
   return indices;
 }
 
-void withBlock(TileBuilder &t, Value block, int64_t extent, int64_t step,
-               llvm::function_ref<void(Value, int64_t)> body) {
-  int64_t whole = extent / step, rest = extent % step;
-  Value start = t.mul(block, step);
-  if (rest == 0 || whole == 0)
-    return body(start, whole == 0 ? rest : step);
-  Value full = arith::CmpIOp::create(t.b, t.loc, arith::CmpIPredicate::ult, block, t.index(whole));
-  auto branch = scf::IfOp::create(t.b, t.loc, full, /*withElseRegion=*/true);
-  OpBuilder::InsertionGuard guard(t.b);
-  t.b.setInsertionPointToStart(branch.thenBlock());
-  t.withScratch([&] { body(start, step); });
-  t.b.setInsertionPointToStart(branch.elseBlock());
-  t.withScratch([&] { body(start, rest); });
-}
-
 Work selfWork(const GroupBody &body, TileBuilder &t) {
   Operation *op = body.ops.front();
   SmallVector<Stored> operands, results;
@@ -180,7 +165,7 @@ Work packWork(const GroupBody &body, TileBuilder &t) {
     cells *= size;
   return {cells, [=, &t](Value cell) {
             SmallVector<Value> at = delinearise(t, cell, grid);
-            withBlock(t, at.back(), columns, width, [&](Value column, int64_t count) {
+            t.oneTile(at.back(), columns, width, [&](Value column, int64_t count) {
               SmallVector<Value> from(at.begin(), at.end() - 1), to = at;
               from.append({t.index(0), column});
               to.append({t.index(0), t.index(0)});

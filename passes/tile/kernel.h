@@ -53,11 +53,6 @@ int64_t collapse(llvm::SmallVectorImpl<int64_t> &sizes, llvm::MutableArrayRef<ll
 // Splits a cell's number into one index for each size, last fastest.
 llvm::SmallVector<mlir::Value> delinearise(TileBuilder &t, mlir::Value number, llvm::ArrayRef<int64_t> sizes);
 
-// Writes body(start, size) for block number `block` of `extent` cut into pieces of `step`; a shorter last piece gets
-// code of its own.
-void withBlock(TileBuilder &t, mlir::Value block, int64_t extent, int64_t step,
-               llvm::function_ref<void(mlir::Value start, int64_t size)> body);
-
 // A value in memory, seen over a kernel's iteration space.
 struct Field {
   mlir::Value value;

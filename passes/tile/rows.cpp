@@ -335,8 +335,8 @@ Work rowsWork(const GroupBody &body, TileBuilder &t) {
   int64_t cells = std::accumulate(grid.begin(), grid.end(), int64_t(1), std::multiplies<>());
   return {cells, [=, &t, &body](Value cell) {
             SmallVector<Value> at = delinearise(t, cell, grid);
-            withBlock(t, at[leading - 1], rows, rowStep, [&](Value row, int64_t rowCount) {
-              withBlock(t, at[leading], columns, columnStep, [&](Value column, int64_t columnCount) {
+            t.oneTile(at[leading - 1], rows, rowStep, [&](Value row, int64_t rowCount) {
+              t.oneTile(at[leading], columns, columnStep, [&](Value column, int64_t columnCount) {
                 SmallVector<Value> start(at.begin(), at.end());
                 start[leading - 1] = row;
                 start[leading] = column;

@@ -20,7 +20,7 @@ PROGRAMS = os.path.join(BUILD, "tests", "bench")
 VENV = os.path.join(BUILD, "bench_venv")
 TABLES = ("gemm", "kernels", "step", "compile")
 THREADS = (1, 2)
-DTYPE = "f32"  # the only one that the compiler has so far
+BLIS_SKX, BLIS_HASWELL, BLIS_ZEN3 = "0", "3", "6"  # configurations are numbers to BLIS 0.9
 median = statistics.median
 
 
@@ -78,6 +78,11 @@ def all_ticks():
 class Bench:
     def __init__(self, options):
         self.options = options
+        self.dtype = options.dtype
+        self.suffix = {"f32": "", "bf16": "_bf16"}[options.dtype]
+        # Relative to the magnitudes that an element sums up; an operand in bf16 is wrong by 2^-9 at most.
+        self.error = {"f32": 1e-5, "bf16": 2**-8 + 1e-5}[options.dtype]
+        self.peak = f"fma_{options.dtype}"
         self.rounds, self.seconds = (3, 0.02) if options.quick else (9, 0.05)
         self.rows = []
         self.others = []  # CPUs that other processes kept busy, case by case
@@ -100,7 +105,7 @@ class Bench:
             for name in names[round_ % len(names):] + names[:round_ % len(names)]:
                 worker, case = turns[name]
                 answers[name].append(worker.turn(case, threads, self.seconds))
-                if answers[name][-1].get("error", 0) > 1e-5:
+                if answers[name][-1].get("error", 0) > self.error:
                     raise Failed(f"{worker.name} computes {case} wrongly: error {answers[name][-1]['error']}")
         self.others.append((other_ticks() - before) / os.sysconf("SC_CLK_TCK") / (time.perf_counter() - start))
         return answers
@@ -110,7 +115,7 @@ class Bench:
         self.rows.append(row)
         if self.json:
             keys = {"others_busy": self.others[-1] if self.others else None, "best_rival": None, "ratio_best_rival": None, "counts_for_target": False}
-            self.json.write(json.dumps({"dtype": DTYPE} | row | {k: row.get(k, v) for k, v in keys.items()}) + "\n")
+            self.json.write(json.dumps({"dtype": self.dtype, "cpu": self.options.cpu} | row | {k: row.get(k, v) for k, v in keys.items()}) + "\n")
             self.json.flush()
 
     def select(self, table, **wanted):
@@ -131,16 +136,29 @@ def ratios(others, ours):
 # ---- gemm
 
 
-def gemm(bench):
-    ours, limits = Worker("program_bench_gemm"), Worker("bench_limits")
-    # A library with several ways is taken at its fastest, case by case.
+def gemm_rivals(bench):
+    """By name, the ways that a library has: it is taken at its fastest, case by case."""
+    if bench.dtype == "bf16":
+        # Our own f32 beside it: what bf16 brings where no rival has a kernel for it.
+        return {"oneDNN": [Worker("rival_onednn", "bf16")], "own f32": [Worker("program_bench_gemm")]}
     # OpenBLAS's threads would spin far into the turns of others; within a turn this makes no difference.
-    rivals = {"OpenBLAS": [Worker("rival_openblas", environment={"OPENBLAS_THREAD_TIMEOUT": "22"})],
-              "BLIS": [Worker("rival_blis")],
+    openblas = {"OPENBLAS_THREAD_TIMEOUT": "22"}
+    if bench.options.cpu == "x86-64-v3":
+        return {"OpenBLAS": [Worker("rival_openblas", environment=openblas | {"OPENBLAS_CORETYPE": "Haswell"})],
+                "BLIS": [Worker("rival_blis", environment={"BLIS_ARCH_TYPE": config}) for config in (BLIS_HASWELL, BLIS_ZEN3)],
+                "oneDNN": [Worker("rival_onednn", way, environment={"ONEDNN_MAX_CPU_ISA": "AVX2"}) for way in ("matmul", "sgemm")]}
+    rivals = {"OpenBLAS": [Worker("rival_openblas", environment=openblas)], "BLIS": [Worker("rival_blis")],
               "oneDNN": [Worker("rival_onednn", way) for way in ("matmul", "sgemm")]}
     with open("/proc/cpuinfo", encoding="utf-8") as info:
         if "avx512f" in info.read():
-            rivals["BLIS"].append(Worker("rival_blis", environment={"BLIS_ARCH_TYPE": "skx"}))
+            rivals["BLIS"].append(Worker("rival_blis", environment={"BLIS_ARCH_TYPE": BLIS_SKX}))
+    return rivals
+
+
+def gemm(bench):
+    suffix = "_avx2" if bench.options.cpu == "x86-64-v3" else bench.suffix
+    ours, limits = Worker(f"program_bench_gemm{suffix}"), Worker("bench_limits")
+    rivals = gemm_rivals(bench)
     kernels = {}
     print(f"{'case':<34}{'threads':>8}{'ms':>10}{'GFLOP/s':>9}{'of peak':>9}   time of the rivals over ours")
     for name in ours.turn("cases"):
@@ -149,7 +167,7 @@ def gemm(bench):
         group, form, *sizes = name.split("_")
         flops = 2 * math.prod(map(int, sizes))
         for threads in THREADS:
-            turns = {"burin": (ours, name), "peak": (limits, "fma")}
+            turns = {"burin": (ours, name), "peak": (limits, bench.peak)}
             for rival, ways in rivals.items():
                 way = min(ways, key=lambda worker: worker.turn(name, threads, bench.seconds)["seconds"])
                 turns[rival] = (way, name)
@@ -157,9 +175,9 @@ def gemm(bench):
             seconds = median(answer["seconds"] for answer in answers["burin"])
             fraction = median(flops / own["seconds"] / 1e9 / peak["rate"] for own, peak in zip(answers["burin"], answers["peak"]))
             times = {rival: ratios(answers[rival], answers["burin"]) for rival in rivals}
-            best = min(times, key=times.get)
+            best = min((rival for rival in times if rival != "own f32"), key=times.get)
             for rival in rivals:
-                kernels.setdefault(rival, set()).add(answers[rival][0]["kernel"])
+                kernels.setdefault(rival, set()).add(answers[rival][0].get("kernel", "-"))
             row = {"table": "gemm", "case": "x".join(sizes), "form": form, "threads": threads, "ms": seconds * 1e3,
                    "gflops": flops / seconds / 1e9, "peak_fraction": fraction, "best_rival": best, "ratio_best_rival": times[best],
                    "rivals": times, "rival_kernel": answers[best][0]["kernel"], "counts_for_target": group in ("course", "gpt")}
@@ -168,11 +186,21 @@ def gemm(bench):
     for rival, names in kernels.items():
         print(f"kernels of {rival}: {', '.join(sorted(names))}")
     for threads, least in zip(THREADS, (1.05, 1.10)):
-        counted = [row["ratio_best_rival"] for row in bench.select("gemm", threads=threads, counts_for_target=True)]
-        if counted:
-            what = f"{DTYPE} products of training, {len(counted)} cases, {threads} thread(s), against the best rival"
-            target(f"{what}, geometric mean", statistics.geometric_mean(counted), least)
-            target(f"{what}, least", min(counted), 0.95)
+        rows = bench.select("gemm", threads=threads, counts_for_target=True)
+        if not rows:
+            continue
+        what = f"{bench.dtype} products of training, {len(rows)} cases, {threads} thread(s)"
+        mean = statistics.geometric_mean
+        if bench.dtype == "bf16":
+            target(f"{what}, against oneDNN, geometric mean", mean(row["rivals"]["oneDNN"] for row in rows), 1.0)
+            target(f"{what}, against our own f32, geometric mean", mean(row["rivals"]["own f32"] for row in rows), 1.9)
+            continue
+        counted = [row["ratio_best_rival"] for row in rows]
+        if bench.options.cpu == "x86-64-v3":
+            target(f"{what}, AVX2 against the best rival limited to it, geometric mean", mean(counted), 0.85)
+            continue
+        target(f"{what}, against the best rival, geometric mean", mean(counted), least)
+        target(f"{what}, against the best rival, least", min(counted), 0.95)
 
 
 # ---- kernels
@@ -219,7 +247,7 @@ def kernels(bench):
         for threads in THREADS:
             cases = {"burin": (ours, name)}
             for form, _, _, bound, amount, *touched in KERNELS[kind]:
-                cases[form] = (limits, "fma" if bound == "fma" else f"copy_{(*touched, amount)[0](*sizes)}")
+                cases[form] = (limits, bench.peak if bound == "fma" else f"copy_{(*touched, amount)[0](*sizes)}")
             answers = bench.interleave(threads, cases)
             for form, counted, around, bound, amount, *_ in KERNELS[kind]:
                 seconds = [launch_times(answer, counted, around, name) for answer in answers["burin"]]
@@ -258,8 +286,8 @@ def torch_python():
     return python
 
 
-def check_same(name, ours, torch, threads):
-    """The same parameters and batch give the same loss in both."""
+def check_same(name, ours, torch, threads, tolerance):
+    """The same parameters and batch give the same loss in both, up to a share of it."""
     file = os.path.join(PROGRAMS, f"{name}.parameters")
     saved = ours.turn(f"save:{file}", threads)
     with open(file + ".json", "w", encoding="utf-8") as out:
@@ -267,7 +295,7 @@ def check_same(name, ours, torch, threads):
     loss = torch.turn(f"check:{file}.json", threads)["loss"]
     os.remove(file)
     os.remove(file + ".json")
-    if not abs(loss - saved["loss"]) < 1e-4 * abs(loss):
+    if not abs(loss - saved["loss"]) < tolerance * abs(loss):
         raise Failed(f"{name}: PyTorch's loss of the same batch is {loss}, not {saved['loss']}")
     print(f"{name}: the loss of one batch is {saved['loss']:.6f}, in PyTorch {loss:.6f}")
 
@@ -280,16 +308,18 @@ def step(bench):
         if not bench.wanted(name):
             continue
         for threads in THREADS:
-            ours, limits = Worker(f"program_{name}"), Worker("bench_limits")
-            torch = {mode: Worker(f"PyTorch {mode}", os.path.join(HERE, "torch_step.py"), mode, str(threads), json.dumps(sizes), program=python,
+            ours, limits = Worker(f"program_{name}{bench.suffix}"), Worker("bench_limits")
+            wide = {"f32": Worker(f"program_{name}")} if bench.dtype != "f32" else {}
+            torch = {mode: Worker(f"PyTorch {mode}", os.path.join(HERE, "torch_step.py"), mode, bench.dtype, str(threads), json.dumps(sizes),
+                                  program=python,
                                   environment={"TORCHINDUCTOR_CACHE_DIR": os.path.join(BUILD, "bench_inductor")})
                      for mode in rivals}
             if torch and threads == 1:
-                check_same(name, ours, torch["eager"], threads)
+                check_same(name, ours, torch["eager"], threads, {"f32": 1e-4, "bf16": 5e-3}[bench.dtype])
             for worker in torch.values():
                 worker.turn("step", threads)  # compiles
-            answers = bench.interleave(threads, {"burin": (ours, "step"), "peak": (limits, "fma")}
-                                       | {mode: (worker, "step") for mode, worker in torch.items()})
+            answers = bench.interleave(threads, {"burin": (ours, "step"), "peak": (limits, bench.peak)}
+                                       | {rival: (worker, "step") for rival, worker in (wide | torch).items()})
             first = answers["burin"][0]
             flops = sum(launch[2] for launch in first["launches"])
             seconds = median(answer["seconds"] for answer in answers["burin"])
@@ -301,6 +331,9 @@ def step(bench):
                    "launches": len(first["launches"])}
             row["beyond_states"] = row["resident_bytes"] - states
             others = ""
+            if wide:
+                row["ratio_f32"] = ratios(answers["f32"], answers["burin"])
+                others = f"   own f32 {row['ratio_f32']:.2f}"
             for mode, worker in torch.items():
                 if answers[mode][0]["parameters"] != first["parameters"]:
                     raise Failed(f"{name} has {first['parameters']} parameters, in PyTorch {answers[mode][0]['parameters']}")
@@ -314,14 +347,19 @@ def step(bench):
                 row |= {"best_rival": answers[best][0]["kernel"], "ratio_best_rival": row[f"ratio_{best}"]}
             bench.add(row, f"{name:<14}{threads:>8}{row['ms']:>11.2f}{row['tokens_per_s']:>10.0f}{row['gflops']:>9.1f}{fraction:>9.3f}"
                            f"{row['resident_bytes'] / 1e6:>13.0f}{others}")
-            for worker in (ours, limits, *torch.values()):
+            for worker in (ours, limits, *wide.values(), *torch.values()):
                 worker.close()
     for name, least in (("cs336", 0.75), ("gpt_4x64", 0.60), ("gpt_1x1024", 0.70)):
         for row in bench.select("step", case=name, threads=2):
-            target(f"{name} step, share of the FMA peak", row["peak_fraction"], least)
+            if bench.dtype == "f32":
+                target(f"{name} step, share of the FMA peak", row["peak_fraction"], least)
+            elif name != "gpt_4x64":
+                target(f"{name} step, f32's time over bf16's", row["ratio_f32"], 1.7)
             for mode, most in (("eager", 2.0), ("compiled", 1.5)):
                 if f"ratio_{mode}" in row:
-                    target(f"{name} step, PyTorch {mode}'s time over ours", row[f"ratio_{mode}"], most)
+                    target(f"{name} {bench.dtype} step, PyTorch {mode}'s time over ours", row[f"ratio_{mode}"], most)
+    if bench.dtype != "f32":
+        return
     for row in bench.select("step", case="gpt_1x1024", threads=2):
         if "ratio_eager" in row:
             least = min(row["beyond_states_eager"], row["beyond_states_compiled"])
@@ -389,15 +427,22 @@ def main():
     parser = argparse.ArgumentParser(prog="./dev bench", description="prints tables of measured speed; the README of tests/bench explains them")
     parser.add_argument("tables", nargs="+", choices=TABLES, metavar="TABLE", help=", ".join(TABLES))
     parser.add_argument("--json", metavar="FILE", help="also write the rows, one JSON object a line")
+    parser.add_argument("--dtype", choices=("f32", "bf16"), default="f32", help="of products (gemm, step): bf16 beside oneDNN's, PyTorch's and our own f32")
+    parser.add_argument("--cpu", choices=("native", "x86-64-v3"), default="native", help="gemm: x86-64-v3 holds everyone to AVX2")
     parser.add_argument("--filter", metavar="TEXT", help="only cases with TEXT in their names")
     parser.add_argument("--rivals", action="store_true", help="step: the same models in PyTorch")
     parser.add_argument("--quick", action="store_true", help="fewer and shorter turns: to try the bench, not to quote it")
     options = parser.parse_args()
+    for table in options.tables:
+        if options.dtype != "f32" and table not in ("gemm", "step"):
+            parser.error(f"the table {table} is measured in f32 alone: leave out --dtype {options.dtype}")
+        if options.cpu != "native" and (table != "gemm" or options.dtype != "f32"):
+            parser.error(f"--cpu {options.cpu} is for the table gemm in f32")
     run = {"gemm": gemm, "kernels": kernels, "step": step, "compile": compile_}
     try:
         bench = Bench(options)
         for table in options.tables:
-            print(f"\n== {table}, {DTYPE}")
+            print(f"\n== {table}, {options.dtype}{'' if options.cpu == 'native' else ', ' + options.cpu}")
             run[table](bench)
             if not bench.select(table):
                 raise Failed(f"no case of {table} has '{options.filter}' in its name")

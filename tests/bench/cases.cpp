@@ -1,5 +1,6 @@
-// Compiles the cases of a table, each an entry of its own, to one object: `bench_cases gemm | kernels FILE`. What an
-// entry is called says what it is: SET_FORM_ROWS_OUT_IN for products, KERNEL_SIZES for the rest.
+// Compiles the cases of a table, each an entry of its own, to one object: `bench_cases TABLE CPU DTYPE NAME FILE`, NAME
+// being the model's. What an entry is called says what it is: SET_FORM_ROWS_OUT_IN for products, KERNEL_SIZES for the
+// rest.
 #include "codegen/emit/object.h"
 #include "codegen/files.h"
 #include "passes/import/import.h"
@@ -145,10 +146,15 @@ std::vector<Case> kernels(int64_t parameterBytes) {
   return cases;
 }
 
-void compile(const std::vector<Case> &cases, const std::string &name, int64_t parameterBytes, const std::string &file) {
-  mlir::OwningOpRef<mlir::ModuleOp> module = test::emptyModule("native");
+struct Choice {
+  std::string cpu, dtype, name;
+};
+
+void compile(const std::vector<Case> &cases, const Choice &choice, int64_t parameterBytes, const std::string &file) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = test::emptyModule(choice.cpu);
   mlir::Builder b(&test::context());
-  (*module)->setAttr("burin.model", b.getStringAttr(name));
+  (*module)->setAttr("burin.model", b.getStringAttr(choice.name));
+  (*module)->setAttr("burin.dtype", b.getStringAttr(choice.dtype));
   (*module)->setAttr("burin.parameter_bytes", b.getI64IntegerAttr(parameterBytes));
   (*module)->setAttr("burin.moments", b.getI64IntegerAttr(parameterBytes ? 2 : 0));
   for (const Case &wanted : cases) {
@@ -169,14 +175,15 @@ void compile(const std::vector<Case> &cases, const std::string &name, int64_t pa
 } // namespace
 
 int main(int argc, char **argv) {
-  const std::string table = argc == 3 ? argv[1] : "";
   try {
+    const std::string table = argc == 6 ? argv[1] : "";
+    if (table != "gemm" && table != "kernels")
+      throw std::runtime_error("usage: bench_cases gemm | kernels CPU f32 | bf16 NAME FILE");
+    const Choice choice = {argv[2], argv[3], argv[4]};
     if (table == "gemm")
-      compile(gemm(), "bench_gemm", 0, argv[2]);
-    else if (table == "kernels")
-      compile(kernels(4 * gptParameters), "bench_kernels", 4 * gptParameters, argv[2]);
+      compile(gemm(), choice, 0, argv[5]);
     else
-      throw std::runtime_error("usage: bench_cases gemm | kernels FILE");
+      compile(kernels(4 * gptParameters), choice, 4 * gptParameters, argv[5]);
   } catch (const ModelError &problem) {
     llvm::errs() << problem.what() << "\n";
     return 1;

@@ -1,5 +1,5 @@
-// What the machine can do, as a worker of the bench. Cases: `fma` (GFLOP/s of multiply-adds), `copy_BYTES` (GB/s of a
-// copy that reads and writes so many bytes together).
+// What the machine can do, as a worker of the bench. Cases: `fma_f32` and `fma_bf16` (GFLOP/s of multiply-adds),
+// `copy_BYTES` (GB/s of a copy that reads and writes so many bytes together).
 #include <emmintrin.h>
 #include <omp.h>
 
@@ -48,10 +48,10 @@ static double copyRate(int64_t bytes, int threads, double seconds) {
 int main() {
   return serve([](const std::string &name, int threads, double seconds) {
     double rate = 0;
-    if (name == "fma")
+    if (name == "fma_f32" || name == "fma_bf16")
       // Slices, for the same reason as the fastest run.
       for (double end = now() + seconds; now() < end;)
-        rate = std::max(rate, burin::runtime::measurePeak("f32", threads, 0.005));
+        rate = std::max(rate, burin::runtime::measurePeak(name.substr(4), threads, 0.005));
     else
       rate = copyRate(std::atoll(name.c_str() + name.find('_') + 1), threads, seconds);
     return "{\"rate\": " + std::to_string(rate) + "}";

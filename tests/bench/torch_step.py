@@ -1,6 +1,6 @@
 """The models of the table `step` in PyTorch, as a worker of the bench: the same shapes, loss, clipping and AdamW.
 
-torch_step.py eager|compiled THREADS '{"vocab": 256, "width": 256, "layers": 4, "heads": 8, "hidden": 704, "batch": 16, "length": 128, "tied": false}'
+torch_step.py eager|compiled f32|bf16 THREADS '{"vocab": 256, "width": 256, "layers": 4, "heads": 8, "hidden": 704, "batch": 16, "length": 128, "tied": false}'
 
 Turns as in worker.h; `check:FILE` reads parameters and a batch (program.cpp's `save`) and answers with the loss.
 """
@@ -13,7 +13,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-mode, threads, sizes = sys.argv[1], int(sys.argv[2]), json.loads(sys.argv[3])
+mode, dtype, threads, sizes = sys.argv[1], sys.argv[2], int(sys.argv[3]), json.loads(sys.argv[4])
 torch.set_num_threads(threads)
 torch.manual_seed(1)
 
@@ -96,8 +96,14 @@ shape = (sizes["batch"], sizes["length"])
 tokens, targets = torch.randint(sizes["vocab"], shape), torch.randint(sizes["vocab"], shape)
 
 
+def precision():
+    return torch.autocast("cpu", dtype=torch.bfloat16, enabled=dtype == "bf16")
+
+
 def step():
-    loss_of(tokens, targets).backward()
+    with precision():
+        loss = loss_of(tokens, targets)
+    loss.backward()
     torch.nn.utils.clip_grad_norm_(parameters, 1.0)
     optimizer.step()
     optimizer.zero_grad(set_to_none=True)
@@ -113,7 +119,9 @@ def check(saved):
             values = torch.frombuffer(bytearray(data[offset:offset + 4 * parameter.numel()]), dtype=torch.float32)
             parameter.copy_(values.view(shape_))
         assert not named, f"not set: {list(named)}"
-        return loss_of(*(torch.tensor(saved[name]).view(shape) for name in ("tokens", "targets"))).item()
+        batch = (torch.tensor(saved[name]).view(shape) for name in ("tokens", "targets"))
+        with precision():
+            return loss_of(*batch).item()
 
 
 for line in sys.stdin:
@@ -131,6 +139,6 @@ for line in sys.stdin:
             if now >= end:
                 break
         answer = {"seconds": best, "parameters": sum(p.numel() for p in parameters), "before": before,
-                  "kernel": f"PyTorch {torch.__version__} {mode}"}
+                  "kernel": f"PyTorch {torch.__version__} {mode} {dtype}"}
     time.sleep(0.01)  # the threads fall asleep: see worker.h
     print(json.dumps(answer), flush=True)

@@ -1,10 +1,12 @@
 // RUN: burin-opt %s --burin-cpu-expand-math --split-input-file | FileCheck %s
 
 module attributes {burin.target = #burin.target<cpu = "x86-64-v4", features = "", lanes = 16, registers = 32, l1 = 32768, l2 = 1048576>} {
-  // exp is a polynomial without a call, for scalars and vectors; a root is an instruction; cos in double precision stays a call.
+  // exp is a polynomial without a call, for scalars and vectors, a full vector's power of two one instruction; a root is one too; cos
+  // in double precision stays a call.
   // CHECK-LABEL: @functions
   // CHECK-NOT:   math.exp
   // CHECK:       math.fma %{{.+}} : vector<16xf32>
+  // CHECK:       scalef.ps.512
   // CHECK:       math.fma %{{.+}} : f32
   // CHECK:       math.sqrt
   // CHECK:       arith.divf
