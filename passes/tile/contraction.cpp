@@ -87,12 +87,15 @@ Shape2 chooseTile(TargetAttr target, int64_t outer, int64_t rows, int64_t column
   return tile;
 }
 
-// A tile of the left side rounded to bf16, its rows padded to whole pairs.
+// A tile of the left side rounded to bf16, its rows padded to whole pairs. Another line lies between them: rows a power
+// of two apart would share few sets of the nearest cache.
 Value inPairs(TileBuilder &t, Value tile) {
   auto shape = cast<MemRefType>(tile.getType()).getShape();
   const int64_t rows = shape[0], depth = shape[1], even = llvm::alignTo(depth, 2);
   const Type bf16 = t.b.getBF16Type();
-  Value pairs = t.scratch({rows, even}, bf16), zero = t.index(0);
+  constexpr int64_t line = 32; // elements
+  Value zero = t.index(0);
+  Value pairs = t.part(t.scratch({rows, int64_t(llvm::alignTo(even, line)) + line}, bf16), {zero, zero}, {rows, even});
   t.map({tile}, {t.part(pairs, {zero, zero}, {rows, depth})}, [&](OpBuilder &b, Location loc, ValueRange in) {
     return SmallVector<Value>{arith::TruncFOp::create(b, loc, bf16, in[0])};
   });
