@@ -9,6 +9,7 @@
 
 #include "mlir/IR/IRMapping.h"
 #include "passes/ir/burin.h"
+#include "passes/ir/bytes.h"
 #include "passes/passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -107,7 +108,8 @@ private:
   int64_t panelWidth() const { return target.getLanes() * (target.getRegisters() >= 32 ? 3 : 2); }
 
   // Packs the right side of each contraction, right before the first that reads it. A matrix that several products read
-  // is packed once.
+  // is packed once, by a launch of its own; one so large that the copy would have to come back from memory as well (the
+  // table of a vocabulary) is packed piece by piece in the launch that multiplies.
   void packRightSides() {
     DenseMap<std::pair<Value, int>, Value> packed;
     SmallVector<Operation *> contractions;
@@ -116,7 +118,9 @@ private:
       auto contraction = cast<Contraction>(op);
       Value right = op->getOperand(1);
       OpBuilder b(op);
-      Value &panels = packed[{right, int(contraction.transposesRhs())}];
+      const bool inPieces = packsInPieces(cast<RankedTensorType>(right.getType()));
+      Value &shared = packed[{right, int(contraction.transposesRhs())}];
+      Value panels = inPieces ? Value() : shared;
       if (!panels) {
         auto type = cast<RankedTensorType>(right.getType());
         Space shape(type.getShape());
@@ -127,8 +131,8 @@ private:
         shape.append({int64_t(llvm::divideCeil(columns, panelWidth())), int64_t(llvm::divideCeil(depth, pair)),
                       pair * panelWidth()});
         Type element = inBf16 ? Type(b.getBF16Type()) : type.getElementType();
-        panels = PackPanelsOp::create(b, op->getLoc(), RankedTensorType::get(shape, element), right,
-                                      contraction.transposesRhs());
+        panels = shared = PackPanelsOp::create(b, op->getLoc(), RankedTensorType::get(shape, element), right,
+                                               contraction.transposesRhs());
       }
       auto product = ProductOp::create(b, op->getLoc(), op->getResult(0).getType(), op->getOperand(0), panels,
                                        contraction.transposesLhs());
@@ -138,7 +142,15 @@ private:
         product->setAttr("burin.of", b.getStringAttr(op->getName().stripDialect()));
       op->getResult(0).replaceAllUsesWith(product);
       op->erase();
+      if (inPieces) {
+        pulled[product].push_back(panels.getDefiningOp());
+        isPulled.insert(panels.getDefiningOp());
+      }
     }
+  }
+
+  bool packsInPieces(RankedTensorType right) const {
+    return right.getRank() == 2 && bytesOf(right) > 16 * target.getL2();
   }
 
   // Work that reads whole tiles reads them from memory, so a constant operand has to lie there.
@@ -296,10 +308,14 @@ private:
     return llvm::any_of(group.ops, [](Operation *op) { return isa<Reduction>(op); });
   }
 
-  // A reduction over the columns of products needs whole rows of every product in cache at once.
+  // A reduction over the columns of products needs whole rows of every product in cache at once. Pieces of a right side
+  // that a launch packs serve many rows of a few columns.
   bool wholeRowsFit(const Members &group, const Members *joined = nullptr) const {
     constexpr int64_t rows = 32;
     auto isProduct = [](Operation *op) { return isa<ProductOp>(op); };
+    auto packs = [](Operation *op) { return isa<PackPanelsOp>(op); };
+    if (llvm::any_of(group.ops, packs) || (joined && llvm::any_of(joined->ops, packs)))
+      return false;
     int64_t products = llvm::count_if(group.ops, isProduct) + (joined ? llvm::count_if(joined->ops, isProduct) : 0);
     return group.space.back() * rows * 4 * (products + 1) <= target.getL2() / 2;
   }
@@ -617,7 +633,7 @@ private:
   DenseMap<Operation *, int> groupOf, positions;
   int backward = std::numeric_limits<int>::max(); // position of the first op of the backward part
   DenseMap<Operation *, SmallVector<Operation *>>
-      pulled; // reduction over columns -> the element-wise ops computed on its way
+      pulled; // reduction over columns, or product -> the ops before it that only it reads and its group computes
   llvm::DenseSet<Operation *> isPulled;
   DenseMap<Value, Value> storage;
 };

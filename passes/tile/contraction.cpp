@@ -19,7 +19,9 @@ int64_t product(ArrayRef<int64_t> sizes) {
 // One product over the collapsed space (outer..., row, column).
 struct Factor {
   ProductOp op;
-  Stored left, panels;
+  Stored left;
+  Stored panels; // or, with `packs`, the matrix (depth, columns) whose pieces each cell packs for itself
+  bool packs;
   SmallVector<int64_t> leftStrides;  // outer..., row; the stride along the depth is apart
   SmallVector<int64_t> panelStrides; // outer..., row (0)
   int64_t depth, depthStride;
@@ -46,6 +48,17 @@ struct Shape2 {
 int64_t sliceOf(TargetAttr target, int64_t depth, int64_t width) {
   const int64_t slices = llvm::divideCeil(depth * width * sizeof(float), target.getL2() / 4);
   return llvm::divideCeil(depth, slices);
+}
+
+// Where cells pack pieces of the right side: few columns, and as many rows as pay for the packing, but no more than the
+// second cache holds beside a piece.
+Shape2 choosePackingTile(int64_t outer, int64_t rows, int64_t columns, int64_t width) {
+  constexpr int64_t fewestCells = 16, mostRows = 512, fewRows = 64;
+  Shape2 tile{std::min(rows, mostRows), std::min(columns, 4 * width)};
+  while (outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep) < fewestCells &&
+         tile.rowStep > fewRows)
+    tile.rowStep = std::max(fewRows, tile.rowStep / 2);
+  return tile;
 }
 
 // Rows: as many as let a slice of the left side stay in a quarter of the second cache, so that it is read from memory
@@ -126,7 +139,7 @@ Value panelOf(TileBuilder &t, Value column, int64_t width) {
 Work contractionWork(const GroupBody &body, TileBuilder &t) {
   auto factors = std::make_shared<std::vector<Factor>>();
   SmallVector<int64_t> space;
-  bool wholeRows = false;
+  bool wholeRows = false, packing = false;
   int64_t deepest = 1;
   for (Operation *op : body.ops) {
     wholeRows |= isa<Reduction>(op);
@@ -135,14 +148,21 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
       continue;
     auto shape = cast<RankedTensorType>(factor.getC().getType()).getShape();
     space.assign(shape.begin(), shape.end());
+    auto pack = factor.getPanels().getDefiningOp<PackPanelsOp>();
     Factor f{factor,
              body.read.lookup(factor.getA()),
-             body.read.lookup(factor.getPanels()),
+             body.read.lookup(pack ? pack.getMatrix() : factor.getPanels()),
+             bool(pack),
              {},
              {},
              0,
              0,
              cast<RankedTensorType>(factor.getPanels().getType()).getElementType().isBF16()};
+    if (pack && pack.getTransposed()) {
+      std::swap(f.panels.where.sizes[0], f.panels.where.sizes[1]);
+      std::swap(f.panels.where.strides[0], f.panels.where.strides[1]);
+    }
+    packing |= f.packs;
     size_t rank = f.left.where.sizes.size();
     size_t row = rank - (factor.getTransposed() ? 1 : 2), depth = rank - (factor.getTransposed() ? 2 : 1);
     f.depth = f.left.where.sizes[depth];
@@ -150,7 +170,10 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
     ArrayRef<int64_t> leading = ArrayRef<int64_t>(space).drop_back(2);
     f.leftStrides = leadingStrides(f.left.where, rank - 2, leading);
     f.leftStrides.push_back(space[space.size() - 2] == 1 ? 0 : f.left.where.strides[row]);
-    f.panelStrides = leadingStrides(f.panels.where, f.panels.where.sizes.size() - 3, leading);
+    if (f.packs) // no batches
+      f.panelStrides.assign(leading.size(), 0);
+    else
+      f.panelStrides = leadingStrides(f.panels.where, f.panels.where.sizes.size() - 3, leading);
     f.panelStrides.push_back(0);
     deepest = std::max(deepest, f.depth);
     factors->push_back(f);
@@ -173,7 +196,8 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
   int64_t leading = collapse(sizes, lists, sizes.size() - 1, /*keepLast=*/ownRightSides);
   int64_t rows = sizes[leading - 1], columns = sizes[leading], width = t.panelWidth();
   int64_t outer = product(ArrayRef<int64_t>(sizes).take_front(leading - 1));
-  Shape2 step = chooseTile(t.target, outer, rows, columns, deepest, factors->size(), wholeRows, width);
+  Shape2 step = packing ? choosePackingTile(outer, rows, columns, width)
+                        : chooseTile(t.target, outer, rows, columns, deepest, factors->size(), wholeRows, width);
   SmallVector<int64_t> grid(sizes.begin(), sizes.begin() + leading - 1);
   grid.push_back(llvm::divideCeil(rows, step.rowStep));
   grid.push_back(llvm::divideCeil(columns, step.columnStep));
@@ -207,46 +231,70 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
               SmallVector<int64_t> panelStrides(f.panelStrides.begin(), f.panelStrides.begin() + batches);
               panelStrides.append({steps * panelColumns, panelColumns, 1});
               Stored right{f.panels.base, {SmallVector<int64_t>(batches + 3, 1), panelStrides, f.panels.where.offset}};
+              const int64_t panels = llvm::divideCeil(columnCount, width);
 
               // Steps [first, first + count) of the depth, a step being a row of the panels. The last slice ends where
               // the depth does.
-              const int64_t slice = sliceOf(t.target, steps, width), whole = (steps - 1) / slice;
-              auto leftSide = [&](Value first, int64_t count, bool isLast) {
+              const int64_t slice = sliceOf(t.target, steps, f.packs ? panels * width : width);
+              const int64_t whole = (steps - 1) / slice;
+              auto depthOf = [&](int64_t count, bool isLast) {
+                return isLast ? f.depth - whole * slice * pair : count * pair;
+              };
+              auto leftSide = [&](Value firstRow, int64_t count, Value first, int64_t depth) {
                 SmallVector<Value> from(start.begin(), start.begin() + leading);
+                from[leading - 1] = t.add(row, firstRow);
                 from.push_back(t.mul(first, pair));
                 SmallVector<int64_t> extents(batches, 0);
-                extents.append({rowCount, isLast ? f.depth - whole * slice * pair : count * pair});
+                extents.append({count, depth});
                 Value a = t.tile(left, from, extents);
                 if (f.inBf16)
                   return inPairs(t, a);
                 return f.depthStride != 1 && columnCount > width ? inOneBlock(t, a) : a;
               };
-              auto multiply = [&](Value first, int64_t count, Value a, bool accumulate) {
+              auto rightSide = [&](Value first, int64_t count, int64_t depth) {
+                if (f.packs) {
+                  Value piece =
+                      t.scratch({panels, count, panelColumns}, f.inBf16 ? Type(t.b.getBF16Type()) : t.b.getF32Type());
+                  t.pack(t.tile(f.panels, {t.mul(first, pair), column}, {depth, columnCount}), piece);
+                  return piece;
+                }
                 SmallVector<Value> panel(start.begin(), start.begin() + batches);
                 panel.append({panelOf(t, column, width), first, t.index(0)});
                 SmallVector<int64_t> sizes(batches, 0);
-                sizes.append({(int64_t)llvm::divideCeil(columnCount, width), count, panelColumns});
-                t.contract(tile, a, t.tile(right, panel, sizes), accumulate);
+                sizes.append({panels, count, panelColumns});
+                return t.tile(right, panel, sizes);
               };
-              if (whole == 0) {
+              if (whole == 0 && !f.packs) {
                 Value &a = prepared[{f.op.getA(), int(f.op.getTransposed())}];
                 if (!a)
-                  a = leftSide(t.index(0), steps, /*isLast=*/true);
-                multiply(t.index(0), steps, a, /*accumulate=*/false);
+                  a = leftSide(t.index(0), rowCount, t.index(0), f.depth);
+                t.contract(tile, a, rightSide(t.index(0), steps, f.depth), /*accumulate=*/false);
                 continue;
               }
+              // A piece that was packed here meets the rows block by block, so that each block stays near.
+              const int64_t rowBlock = f.packs ? std::min<int64_t>(rowCount, 64) : rowCount;
               auto take = [&](Value first, int64_t count, bool isLast, bool accumulate) {
-                t.withScratch([&] { multiply(first, count, leftSide(first, count, isLast), accumulate); });
+                t.withScratch([&] {
+                  const int64_t depth = depthOf(count, isLast);
+                  Value b = rightSide(first, count, depth);
+                  t.forTiles(rowCount, rowBlock, [&](Value firstRow, int64_t size) {
+                    t.withScratch([&] {
+                      t.contract(t.part(tile, {firstRow, t.index(0)}, {size, columnCount}),
+                                 leftSide(firstRow, size, first, depth), b, accumulate);
+                    });
+                  });
+                });
               };
-              take(t.index(0), slice, /*isLast=*/false, /*accumulate=*/false);
+              if (whole > 0)
+                take(t.index(0), slice, /*isLast=*/false, /*accumulate=*/false);
               if (whole > 1)
                 t.forEach(t.index(1), t.index(whole), [&](Value number) {
                   take(t.mul(number, slice), slice, /*isLast=*/false, /*accumulate=*/true);
                 });
-              take(t.index(whole * slice), steps - whole * slice, /*isLast=*/true, /*accumulate=*/true);
+              take(t.index(whole * slice), steps - whole * slice, /*isLast=*/true, /*accumulate=*/whole > 0);
             }
             bool more =
-                llvm::any_of(body.ops, [](Operation *op) { return !isa<ProductOp>(op); }) ||
+                llvm::any_of(body.ops, [](Operation *op) { return !isa<ProductOp, PackPanelsOp>(op); }) ||
                 llvm::any_of(out, [&](auto &entry) { return in.lookup(entry.first).tile != entry.second.tile; });
             if (more)
               writeRows(t, body, rowCount, columnCount, column, in, out);

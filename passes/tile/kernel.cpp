@@ -93,7 +93,7 @@ int64_t collapse(SmallVectorImpl<int64_t> &sizes, MutableArrayRef<SmallVector<in
 Fields::Fields(const GroupBody &body, ArrayRef<int64_t> space) {
   llvm::SmallSetVector<Value, 8> operands;
   for (Operation *op : body.ops)
-    if (!isa<ProductOp>(op))
+    if (!isa<ProductOp, PackPanelsOp>(op))
       for (Value operand : op->getOperands())
         if (body.read.count(operand))
           operands.insert(operand);

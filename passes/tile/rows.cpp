@@ -39,7 +39,7 @@ private:
   void sortIntoLevels() {
     for (Operation *op : body.ops) {
       Value result = op->getResult(0);
-      if (known.count(result))
+      if (known.count(result) || isa<PackPanelsOp>(op))
         continue; // a product: its tile is there
       int at = 0;
       bool perRow = op->getNumOperands() > 0;
