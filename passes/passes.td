@@ -25,8 +25,6 @@ def FuseSwiglu : Pass<"burin-fuse-swiglu", "::mlir::func::FuncOp"> {
     Why here: before `burin-differentiate`, so that the fused op's own adjoint is used and the backward chain never has to be matched.
     Example: `tests/passes/fuse/swiglu.mlir`.
   }];
-  let options = [Option<"recompute", "recompute", "bool", "false",
-                        "compute the two products again in the backward pass instead of keeping them: two wide tensors less, a third more products">];
   let statistics = [Statistic<"fused", "fused", "gated MLPs fused">];
 }
 
@@ -58,14 +56,17 @@ def Differentiate : Pass<"burin-differentiate", "::mlir::func::FuncOp"> {
 }
 
 def Recompute : Pass<"burin-recompute", "::mlir::func::FuncOp"> {
-  let summary = "compute element-wise values again in the backward graph instead of keeping them";
+  let summary = "compute values again in the backward graph instead of keeping them";
   let description = [{
     Needs: the joint function of `burin-differentiate`.
-    Leaves: copies marked `burin.recompute` of element-wise ops whose operands are kept anyway, used by the backward part alone.
+    Leaves: copies marked `burin.recompute` of element-wise ops whose operands are kept anyway, used by the backward part alone; with `products` also of
+    layers whose results are wider than what they read, but for the last.
     Why here: only the joint function shows what lives from forward to backward. It runs again after `burin-expand`, when norms and gated layers are element-wise
     ops too; grouping then joins the copies with their readers.
     Example: `tests/passes/grad/recompute.mlir`.
   }];
+  let options = [Option<"products", "products", "bool", "false",
+                        "also the products of layers that widen, as the first of a feed-forward block: less memory for more time">];
   let statistics = [Statistic<"recomputed", "recomputed", "values recomputed">];
 }
 

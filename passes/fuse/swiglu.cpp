@@ -30,8 +30,6 @@ Value outByIn(OpBuilder &b, MatmulOp product) {
 }
 
 struct FuseSwigluPass : impl::FuseSwigluBase<FuseSwigluPass> {
-  using FuseSwigluBase::FuseSwigluBase;
-
   void runOnOperation() override {
     SmallVector<MulOp> products;
     getOperation().walk([&](MulOp mul) { products.push_back(mul); });
@@ -61,7 +59,7 @@ struct FuseSwigluPass : impl::FuseSwigluBase<FuseSwigluPass> {
     if (!up->hasOneUse())
       return decline("the product beside the gate has a second reader");
     OpBuilder b(mul);
-    auto fusedOp = SwigluOp::create(b, mul.getLoc(), gate.getLhs(), outByIn(b, gate), outByIn(b, up), recompute);
+    auto fusedOp = SwigluOp::create(b, mul.getLoc(), gate.getLhs(), outByIn(b, gate), outByIn(b, up));
     mul.getResult().replaceAllUsesWith(fusedOp.getY());
     for (Operation *op : {mul.getOperation(), silu.getOperation(), gate.getOperation(), up.getOperation()})
       op->erase();

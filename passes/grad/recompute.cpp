@@ -1,6 +1,6 @@
 // Keep or recompute. The rule: a value of the forward part that backward ops read is computed again beside each of them
 // when its op is element-wise, and all it reads is kept anyway (or is itself computed again by this rule). So memory
-// falls; products and reductions are never repeated.
+// falls; reductions are never repeated, and products only by option.
 #include "passes/ir/burin.h"
 #include "passes/passes.h"
 #include "llvm/ADT/DenseMap.h"
@@ -18,7 +18,7 @@ using mlir::Value;
 
 class Recomputation {
 public:
-  explicit Recomputation(mlir::func::FuncOp function) : body(&function.getBody().front()) {}
+  Recomputation(mlir::func::FuncOp function, bool products) : body(&function.getBody().front()), products(products) {}
 
   // The op that makes the loss is the last of the forward part: everything after it belongs to the backward part.
   bool findLoss(mlir::func::FuncOp function) {
@@ -31,14 +31,17 @@ public:
   }
 
   int64_t run() {
-    for (Operation &op : llvm::make_range(body->begin(), std::next(lossOp->getIterator())))
-      if (mayRecompute(&op))
-        again.insert(&op);
+    llvm::SmallVector<Operation *> forward;
+    for (Operation &op : llvm::make_range(body->begin(), std::next(lossOp->getIterator()))) {
+      forward.push_back(&op);
+      if (mlir::isa<Contraction>(op))
+        lastProduct = &op;
+    }
+    for (Operation *op : forward)
+      if (mayRecompute(op))
+        again.insert(op);
     int64_t recomputed = 0;
     // From the last to the first, so that what only a later copy reads is copied too.
-    llvm::SmallVector<Operation *> forward;
-    for (Operation &op : llvm::make_range(body->begin(), std::next(lossOp->getIterator())))
-      forward.push_back(&op);
     for (Operation *op : llvm::reverse(forward)) {
       if (!again.contains(op) || !readBackward(op->getResult(0)))
         continue;
@@ -56,8 +59,7 @@ private:
   }
 
   bool mayRecompute(Operation *op) const {
-    auto elementwise = mlir::dyn_cast<Elementwise>(op);
-    if (!elementwise || op->getNumOperands() == 0)
+    if (op->getNumOperands() == 0 || !(mlir::isa<Elementwise>(op) || (products && widens(op))))
       return false;
     return llvm::all_of(op->getOperands(), [&](Value operand) {
       Operation *maker = operand.getDefiningOp();
@@ -65,27 +67,46 @@ private:
     });
   }
 
+  // A layer whose result is larger than its input. What the last product makes, the logits, is read by the backward
+  // part right away.
+  bool widens(Operation *op) const {
+    auto product = mlir::dyn_cast<Contraction>(op);
+    if (!product || op == lastProduct)
+      return false;
+    auto weight = mlir::cast<mlir::RankedTensorType>(op->getOperand(1).getType());
+    return weight.getRank() == 2 &&
+           weight.getDimSize(product.transposesRhs() ? 0 : 1) > weight.getDimSize(product.transposesRhs() ? 1 : 0);
+  }
+
   void copyBesideReaders(Operation *op) {
     llvm::SmallVector<Operation *> readers;
     for (Operation *reader : op->getResult(0).getUsers())
       if (isBackward(reader) && !llvm::is_contained(readers, reader))
         readers.push_back(reader);
+    // A product is repeated once, for the first of them.
+    llvm::sort(readers, [](Operation *x, Operation *y) { return x->isBeforeInBlock(y); });
+    Operation *copy = nullptr;
     for (Operation *reader : readers) {
-      Operation *copy = mlir::OpBuilder(reader).clone(*op);
+      if (!copy || !mlir::isa<Contraction>(op))
+        copy = mlir::OpBuilder(reader).clone(*op);
       copy->setAttr("burin.recompute", mlir::UnitAttr::get(op->getContext()));
       reader->replaceUsesOfWith(op->getResult(0), copy->getResult(0));
     }
   }
 
   mlir::Block *body;
+  bool products;
+  Operation *lastProduct = nullptr; // of the forward part
   Operation *lossOp = nullptr;
   llvm::DenseSet<Operation *> again;
 };
 
 struct RecomputePass : impl::RecomputeBase<RecomputePass> {
+  using RecomputeBase::RecomputeBase;
+
   void runOnOperation() override {
     mlir::func::FuncOp function = getOperation();
-    Recomputation recomputation(function);
+    Recomputation recomputation(function, products);
     // Only a joint function has a backward part: it returns gradients.
     bool joint = false;
     for (unsigned i = 0; i < function.getNumResults(); ++i) {

@@ -111,7 +111,7 @@ private:
   // is packed once, by a launch of its own; one so large that the copy would have to come back from memory as well (the
   // table of a vocabulary) is packed piece by piece in the launch that multiplies.
   void packRightSides() {
-    DenseMap<std::pair<Value, int>, Value> packed;
+    DenseMap<std::tuple<Value, int, int>, Value> packed;
     SmallVector<Operation *> contractions;
     entry.walk([&](Contraction op) { contractions.push_back(op); });
     for (Operation *op : contractions) {
@@ -119,7 +119,8 @@ private:
       Value right = op->getOperand(1);
       OpBuilder b(op);
       const bool inPieces = packsInPieces(cast<RankedTensorType>(right.getType()));
-      Value &shared = packed[{right, int(contraction.transposesRhs())}];
+      // What is computed again packs again: the copy is not kept for it from the forward to the backward part.
+      Value &shared = packed[{right, int(contraction.transposesRhs()), int(op->hasAttr("burin.recompute"))}];
       Value panels = inPieces ? Value() : shared;
       if (!panels) {
         auto type = cast<RankedTensorType>(right.getType());

@@ -52,10 +52,6 @@ void SwigluOp::adjoint(AdjointBuilder &b, ValueRange resultGradients, MutableArr
   };
   auto sum = [&](Value x, Value y) { return x && y ? b.make<AddOp>(x, y) : x ? x : y; };
   Value gate = getGate(), up = getUp();
-  if (getRecompute()) {
-    gate = again(product(b.b, b.loc, getX(), getWGate()));
-    up = again(product(b.b, b.loc, getX(), getWUp()));
-  }
   Value dgate = resultGradients[1], dup = resultGradients[2];
   if (Value dy = resultGradients[0]) {
     auto silu = SiluOp::create(b.b, b.loc, gate);

@@ -60,7 +60,7 @@ Compilation drawCompilation(uint64_t seed, int64_t index) {
     for (const StagePass &pass : stage.passes)
       if (pass.optional && random.integer(0, 4) == 0)
         compilation.without.push_back(pass.name);
-  for (const char *with : {"burin-fuse-linear-loss{always=true}", "burin-fuse-swiglu{recompute=true}"}) {
+  for (const char *with : {"burin-fuse-linear-loss{always=true}", "burin-recompute{products=true}"}) {
     const std::string_view pass = std::string_view(with).substr(0, std::string_view(with).find('{'));
     if (random.integer(0, 2) == 0 &&
         std::find(compilation.without.begin(), compilation.without.end(), pass) == compilation.without.end())

@@ -1,13 +1,10 @@
 // RUN: burin-opt %s --burin-fuse-swiglu --split-input-file --verify-diagnostics | FileCheck %s
-// RUN: burin-opt %s --burin-fuse-swiglu=recompute=true --split-input-file --verify-diagnostics | FileCheck %s --check-prefix=AGAIN
 
 // A gated layer whose intermediates have one reader becomes one op, on whichever side of the product the gate stands.
 // CHECK-LABEL: @gated
 // CHECK-SAME:  (%[[X:.+]]: tensor<2x8x16xf32>, %[[GATE:.+]]: tensor<40x16xf32>, %[[UP:.+]]: tensor<40x16xf32>)
 // CHECK-NEXT:  %[[Y:.+]], %{{.+}}, %{{.+}} = burin.swiglu %[[X]], %[[GATE]], %[[UP]] : tensor<2x8x16xf32>
 // CHECK-NEXT:  return %[[Y]]
-// AGAIN-LABEL: @gated
-// AGAIN:       burin.swiglu %{{.+}}, %{{.+}}, %{{.+}} recompute :
 func.func @gated(%x: tensor<2x8x16xf32>, %wg: tensor<40x16xf32>, %wu: tensor<40x16xf32>) -> tensor<2x8x40xf32> {
   %g = burin.matmul %x, %wg transpose_b : tensor<2x8x16xf32>, tensor<40x16xf32>
   %u = burin.matmul %x, %wu transpose_b : tensor<2x8x16xf32>, tensor<40x16xf32>

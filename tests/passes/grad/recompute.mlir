@@ -1,4 +1,5 @@
 // RUN: burin-opt %s --burin-recompute --split-input-file | FileCheck %s
+// RUN: burin-opt %s --burin-recompute=products=true --split-input-file | FileCheck %s --check-prefixes=CHECK,AGAIN
 
 // The product is element-wise and both its operands are kept for the backward part anyway: it is not kept but computed again there.
 // CHECK-LABEL: func.func @cheap
@@ -57,4 +58,30 @@ func.func @operand_not_kept(%a: tensor<3x3xf32> {burin.role = "input"})
   %loss = burin.reduce_sum %p over [0, 1] : tensor<3x3xf32>
   %g = burin.mul %p, %loss : tensor<3x3xf32>, tensor<f32>
   return %loss, %g : tensor<f32>, tensor<3x3xf32>
+}
+
+// -----
+
+// A layer that widens is kept, or by option computed again, once for all its readers. One that narrows is kept, and so is the last.
+// CHECK-LABEL: func.func @widens
+// CHECK-SAME:    (%[[X:[a-z0-9]+]]: tensor<2x3xf32>
+// AGAIN:         burin.reduce_sum
+// AGAIN:         %[[WIDE:.+]] = burin.matmul %[[X]], %{{.*}} {burin.recompute}
+// AGAIN-NOT:     burin.matmul
+// AGAIN:         burin.add %[[WIDE]],
+// AGAIN-NEXT:    burin.mul %{{.*}}, %[[WIDE]]
+// CHECK:         return
+func.func @widens(%x: tensor<2x3xf32> {burin.role = "input"}, %up: tensor<3x7xf32> {burin.role = "parameter"},
+                  %down: tensor<7x2xf32> {burin.role = "parameter"}, %last: tensor<2x5xf32> {burin.role = "parameter"})
+    -> (tensor<f32> {burin.name = "loss", burin.role = "output"}, tensor<2x7xf32> {burin.name = "w", burin.role = "gradient"},
+        tensor<2x2xf32> {burin.name = "n", burin.role = "gradient"}, tensor<2x5xf32> {burin.name = "l", burin.role = "gradient"}) {
+  %wide = burin.matmul %x, %up : tensor<2x3xf32>, tensor<3x7xf32>
+  %narrow = burin.matmul %wide, %down : tensor<2x7xf32>, tensor<7x2xf32>
+  %logits = burin.matmul %narrow, %last : tensor<2x2xf32>, tensor<2x5xf32>
+  %loss = burin.reduce_sum %logits over [0, 1] : tensor<2x5xf32>
+  %l = burin.mul %logits, %loss : tensor<2x5xf32>, tensor<f32>
+  %n = burin.mul %narrow, %loss : tensor<2x2xf32>, tensor<f32>
+  %s = burin.add %wide, %loss : tensor<2x7xf32>, tensor<f32>
+  %g = burin.mul %s, %wide : tensor<2x7xf32>, tensor<2x7xf32>
+  return %loss, %g, %n, %l : tensor<f32>, tensor<2x7xf32>, tensor<2x2xf32>, tensor<2x5xf32>
 }
