@@ -50,11 +50,11 @@ int64_t sliceOf(TargetAttr target, int64_t depth, int64_t width) {
   return llvm::divideCeil(depth, slices);
 }
 
-// Where cells pack pieces of the right side: few columns, and as many rows as pay for the packing, but no more than the
-// second cache holds beside a piece.
-Shape2 choosePackingTile(int64_t outer, int64_t rows, int64_t columns, int64_t width) {
+// Where cells pack pieces of the right side: few columns, and as many rows as pay for the packing, but no more than let
+// the products stay in the second cache beside a piece.
+Shape2 choosePackingTile(int64_t outer, int64_t rows, int64_t columns, int64_t products, int64_t width) {
   constexpr int64_t fewestCells = 16, mostRows = 512, fewRows = 64;
-  Shape2 tile{std::min(rows, mostRows), std::min(columns, 4 * width)};
+  Shape2 tile{std::min(rows, std::max(fewRows, mostRows / products)), std::min(columns, 4 * width)};
   while (outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep) < fewestCells &&
          tile.rowStep > fewRows)
     tile.rowStep = std::max(fewRows, tile.rowStep / 2);
@@ -196,7 +196,7 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
   int64_t leading = collapse(sizes, lists, sizes.size() - 1, /*keepLast=*/ownRightSides);
   int64_t rows = sizes[leading - 1], columns = sizes[leading], width = t.panelWidth();
   int64_t outer = product(ArrayRef<int64_t>(sizes).take_front(leading - 1));
-  Shape2 step = packing ? choosePackingTile(outer, rows, columns, width)
+  Shape2 step = packing ? choosePackingTile(outer, rows, columns, factors->size(), width)
                         : chooseTile(t.target, outer, rows, columns, deepest, factors->size(), wholeRows, width);
   SmallVector<int64_t> grid(sizes.begin(), sizes.begin() + leading - 1);
   grid.push_back(llvm::divideCeil(rows, step.rowStep));
