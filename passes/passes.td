@@ -37,7 +37,7 @@ def FuseLinearLoss : Pass<"burin-fuse-linear-loss", "::mlir::func::FuncOp"> {
     Example: `tests/passes/fuse/linear_loss.mlir`.
   }];
   let options = [
-    Option<"share", "share", "double", "0.25", "fuse where the logits exceed this share of all activations">,
+    Option<"share", "share", "double", "0.1", "fuse where the logits exceed this share of all activations, and 512 rows">,
     Option<"always", "always", "bool", "false", "fuse whatever the size">,
   ];
   let statistics = [Statistic<"fused", "fused", "losses fused with their linear layer">];

@@ -16,8 +16,9 @@ namespace burin {
 
 namespace {
 
-// Enough to make the logits small beside the rest, few enough that each product stays large.
-constexpr int64_t mostChunks = 8;
+// Enough to make the logits small beside the rest, few enough that each product stays large: every chunk reads the
+// weight, and its gradient, once more.
+constexpr int64_t mostChunks = 8, rowsOfChunk = 256;
 
 struct FuseLinearLossPass : impl::FuseLinearLossBase<FuseLinearLossPass> {
   using FuseLinearLossBase::FuseLinearLossBase;
@@ -54,20 +55,23 @@ struct FuseLinearLossPass : impl::FuseLinearLossBase<FuseLinearLossPass> {
     if (!always && static_cast<double>(bytes) <= share * static_cast<double>(activations))
       return decline("the logits are " + Twine(100 * bytes / activations) + " % of all activations, and more than " +
                      Twine(static_cast<int64_t>(100 * share)) + " % would be worth it");
-
-    OpBuilder b(loss);
     const int64_t depth = product.getLhs().getType().getShape().back();
     const int64_t rows = product.getLhs().getType().getNumElements() / depth;
+    if (!always && rows < 2 * rowsOfChunk)
+      return decline("there are " + Twine(rows) + " rows, and chunks have at least " + Twine(rowsOfChunk));
+
+    OpBuilder b(loss);
     auto reshaped = [&](Value value, ArrayRef<int64_t> shape) -> Value {
       if (cast<RankedTensorType>(value.getType()).getShape() == shape)
         return value;
       return ReshapeOp::create(b, loss.getLoc(), value, shape);
     };
+    const int64_t chunks = std::min(always ? rows : rows / rowsOfChunk, mostChunks);
     Value x = reshaped(product.getLhs(), {rows, depth}), targets = reshaped(loss.getTargets(), {rows}),
           w = product.getRhs();
     if (!product.getTransposeB())
       w = TransposeOp::create(b, product.getLoc(), w, b.getDenseI64ArrayAttr({1, 0}));
-    auto fusedOp = LinearCrossEntropyOp::create(b, loss.getLoc(), x, w, targets, std::min(mostChunks, rows));
+    auto fusedOp = LinearCrossEntropyOp::create(b, loss.getLoc(), x, w, targets, chunks);
     loss.getResult().replaceAllUsesWith(fusedOp.getLoss());
     loss->erase();
     if (reshape)

@@ -37,13 +37,9 @@ public:
     llvm::SmallVector<Operation *> forward;
     for (Operation &op : body->without_terminator())
       forward.push_back(&op);
-    for (Operation *op : llvm::reverse(forward)) {
+    for (Operation *op : llvm::reverse(forward))
       if (failed(walkBack(op)))
         return mlir::failure();
-      for (Value operand : op->getOperands())
-        if (firstReader.lookup(operand) == op)
-          finishParameter(operand);
-    }
     finish();
     return mlir::success();
   }
@@ -66,13 +62,8 @@ private:
   void findParameters() {
     for (mlir::BlockArgument argument : body->getArguments()) {
       auto role = function.getArgAttrOfType<mlir::StringAttr>(argument.getArgNumber(), "burin.role");
-      if (!role || role.getValue() != "parameter")
-        continue;
-      parameters.push_back(argument);
-      // Readers come in no particular order; the first in the block is the last that the sweep meets.
-      for (Operation *reader : argument.getUsers())
-        if (Operation *&first = firstReader[argument]; !first || reader->isBeforeInBlock(first))
-          first = reader;
+      if (role && role.getValue() == "parameter")
+        parameters.push_back(argument);
     }
   }
 
@@ -115,7 +106,15 @@ private:
                           function.getArgAttr(parameter.getArgNumber(), "burin.offset"));
       formerGradients[parameter] = former;
     }
+    // Before everything else: what is expanded later, in the forward part, may ask too.
+    mlir::OpBuilder::InsertionGuard guard(b);
+    b.setInsertionPointToStart(body);
     overwrite = isZero(b, function.getLoc(), accumulate);
+  }
+
+  // A parameter's former gradient and the first part of the new one, or the part alone.
+  Value withFormer(Value parameter, Value part, mlir::Location loc) {
+    return choose(b, loc, overwrite, part, sum(b, loc, formerGradients.lookup(parameter), part));
   }
 
   llvm::LogicalResult walkBack(Operation *op) {
@@ -143,7 +142,10 @@ private:
                                << gradient.getType() << " for an operand of type " << operand.getType()
                                << " (please report)";
       Value &total = gradients[operand];
-      total = total ? sum(b, op->getLoc(), total, gradient) : gradient;
+      if (total)
+        total = sum(b, op->getLoc(), total, gradient);
+      else
+        total = formerGradients.contains(operand) ? withFormer(operand, gradient, operand.getLoc()) : gradient;
     }
     return mlir::success();
   }
@@ -174,24 +176,14 @@ private:
     return path + " -> loss";
   }
 
-  // As soon as no more can be added to it, so that the old and the new gradient can share their place and nothing is
-  // kept waiting.
-  void finishParameter(Value parameter) {
-    Value gradient = gradients.lookup(parameter);
-    mlir::Location loc = parameter.getLoc();
-    if (!gradient)
-      gradient = zeros(b, loc, parameter.getType());
-    Value former = formerGradients.lookup(parameter);
-    newGradients[parameter] = choose(b, loc, overwrite, gradient, sum(b, loc, former, gradient));
-  }
-
   void finish() {
     unsigned first = function.getNumResults();
     llvm::SmallVector<mlir::Type> resultTypes(function.getResultTypes());
     for (mlir::BlockArgument parameter : parameters) {
-      if (!newGradients.contains(parameter))
-        finishParameter(parameter);
-      returnOp->insertOperands(returnOp->getNumOperands(), newGradients.lookup(parameter));
+      Value gradient = gradients.lookup(parameter);
+      if (!gradient)
+        gradient = withFormer(parameter, zeros(b, parameter.getLoc(), parameter.getType()), parameter.getLoc());
+      returnOp->insertOperands(returnOp->getNumOperands(), gradient);
       resultTypes.push_back(parameter.getType());
     }
     function.setType(b.getFunctionType(function.getArgumentTypes(), resultTypes));
@@ -210,10 +202,9 @@ private:
 
   Value loss, lossScale, overwrite;
   llvm::SmallVector<mlir::BlockArgument> parameters;
-  llvm::DenseMap<Value, Operation *> firstReader; // of parameters
   llvm::DenseSet<Value> active;
-  llvm::DenseMap<Value, Value> gradients; // times loss_scale
-  llvm::DenseMap<Value, Value> formerGradients, newGradients;
+  llvm::DenseMap<Value, Value> gradients; // times loss_scale; a parameter's with the former one
+  llvm::DenseMap<Value, Value> formerGradients;
 };
 
 struct DifferentiatePass : impl::DifferentiateBase<DifferentiatePass> {

@@ -61,6 +61,8 @@ private:
   bool mayRecompute(Operation *op) const {
     if (op->getNumOperands() == 0 || !(mlir::isa<Elementwise>(op) || (products && widens(op))))
       return false;
+    if (mlir::cast<mlir::RankedTensorType>(op->getResult(0).getType()).getNumElements() == 1)
+      return false; // takes no memory
     return llvm::all_of(op->getOperands(), [&](Value operand) {
       Operation *maker = operand.getDefiningOp();
       return !maker || maker->getNumOperands() == 0 || again.contains(maker) || readBackward(operand);

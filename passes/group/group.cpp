@@ -279,7 +279,7 @@ private:
       return cx != cy ? cx : groups[x].last > groups[y].last;
     });
     for (int group : order) {
-      if (closesCycle(op, group) || readsThroughView(op, group))
+      if (closesCycle(op, group) || readsThroughView(op, group) || delays(op, group, order))
         continue;
       // What meets in this op is computed side by side, tile by tile: gate and up, the three gradients at the input of
       // q, k and v, both halves of a rotation.
@@ -336,6 +336,16 @@ private:
     return llvm::any_of(op->getOperands(), [&](Value operand) {
       int on = producer(operand);
       return on >= 0 && on != group && on != besides && dependsOn(on, group, seen);
+    });
+  }
+
+  // Whether the op reads what another group makes later, which `group` would have to wait for: what it reads itself
+  // would be kept meanwhile. Groups that may be merged with it are computed together.
+  bool delays(Operation *op, int group, ArrayRef<int> candidates) const {
+    return llvm::any_of(op->getOperands(), [&](Value operand) {
+      int on = producer(operand);
+      return on >= 0 && on != group && groups[on].first > groups[group].last &&
+             !(llvm::is_contained(candidates, on) && canMerge(group, on));
     });
   }
 

@@ -1,6 +1,7 @@
 // linear_cross_entropy: types, cost, adjoint and the chunks it stands for. See the .td file.
 #include "passes/ops/linear_cross_entropy.h"
 
+#include "mlir/IR/Dominance.h"
 #include "ops/cross_entropy.h"
 #include "ops/matmul.h"
 #include "passes/ir/infer.h"
@@ -12,6 +13,7 @@
 #include "passes/ops/matmul.h"
 #include "passes/ops/mul.h"
 #include "passes/ops/slice.h"
+#include "passes/ops/where.h"
 
 using namespace mlir;
 
@@ -44,12 +46,49 @@ Cost LinearCrossEntropyOp::cost() {
   return cost;
 }
 
+namespace {
+
+// What becomes of dw: scaled, and added to the weight's former gradient unless that is to be overwritten.
+//   scaled = factor * dw,  total = where(overwrite, scaled, former + scaled)
+// Done chunk by chunk, everything is added in the former gradient's place, and no dw of the table's size waits for the
+// last chunk.
+struct Accumulation {
+  MulOp scaled;
+  Value factor, former, overwrite;
+  WhereOp total;
+};
+
+std::optional<Accumulation> accumulationOf(LinearCrossEntropyOp loss) {
+  const DominanceInfo dominance;
+  auto known = [&](Value value) { return dominance.properlyDominates(value, loss); };
+  if (!loss.getDw().hasOneUse())
+    return std::nullopt;
+  auto scaled = dyn_cast<MulOp>(*loss.getDw().getUsers().begin());
+  if (!scaled)
+    return std::nullopt;
+  Value factor = scaled.getLhs() == loss.getDw() ? scaled.getRhs() : scaled.getLhs();
+  if (cast<RankedTensorType>(factor.getType()).getRank() != 0 || !known(factor))
+    return std::nullopt;
+  for (Operation *user : scaled->getUsers()) {
+    auto total = dyn_cast<WhereOp>(user);
+    auto added = total ? total.getRhs().getDefiningOp<AddOp>() : nullptr;
+    if (!added || total.getLhs() != scaled || added.getRhs() != scaled || !added->hasOneUse() ||
+        llvm::range_size(scaled->getUses()) != 2 || !known(added.getLhs()) || !known(total.getCondition()))
+      continue;
+    return Accumulation{scaled, factor, added.getLhs(), total.getCondition(), total};
+  }
+  return std::nullopt;
+}
+
+} // namespace
+
 SmallVector<Value> LinearCrossEntropyOp::expand(OpBuilder &b) {
   const Location loc = getLoc();
   const int64_t rows = getX().getType().getDimSize(0), chunks = getChunks();
   const bool needsX = !getDx().use_empty(), needsW = !getDw().use_empty();
   AdjointBuilder adjoint{b, loc, [](Value) { return true; }};
   auto sum = [&](Value x, Value y) { return x ? adjoint.make<AddOp>(x, y) : y; };
+  std::optional<Accumulation> accumulation = needsW ? accumulationOf(*this) : std::nullopt;
   Value loss, dw;
   SmallVector<Value> dx;
   int64_t start = 0;
@@ -75,8 +114,22 @@ SmallVector<Value> LinearCrossEntropyOp::expand(OpBuilder &b) {
     logits.adjoint(needed, toLoss[0], toProduct);
     if (needsX)
       dx.push_back(toProduct[0]);
-    if (needsW)
-      dw = sum(dw, toProduct[1]);
+    if (!needsW)
+      continue;
+    Value more = toProduct[1];
+    if (accumulation)
+      more = adjoint.make<MulOp>(more, accumulation->factor);
+    if (accumulation && !dw)
+      dw = adjoint.make<WhereOp>(accumulation->overwrite, more, adjoint.make<AddOp>(accumulation->former, more));
+    else
+      dw = sum(dw, more);
+  }
+  if (accumulation) {
+    accumulation->total->getResult(0).replaceAllUsesWith(dw);
+    for (Operation *op : {accumulation->total.getOperation(), accumulation->total.getRhs().getDefiningOp(),
+                          accumulation->scaled.getOperation()})
+      op->erase();
+    dw = getW(); // nobody is left who reads it
   }
   // A gradient that nobody reads may be any value of its type.
   Value allDx = !needsX ? getX() : dx.size() == 1 ? dx[0] : adjoint.make<ConcatOp>(dx);

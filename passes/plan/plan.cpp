@@ -111,8 +111,50 @@ private:
       if (failed(mayReplace(result.get(), at)))
         return failure();
       note(result.get(), at);
+      placeParts(result.get(), at);
     }
     return success();
+  }
+
+  // What a result is written over, where it is made part by part, lies in the result's place from the first part on. A
+  // former gradient that is still read afterwards keeps its place to itself.
+  void placeParts(Value result, Location at) {
+    for (auto maker = cast<GroupOp>(result.getDefiningOp()); maker;) {
+      Value part; // of several the first, which has to be kept the longest
+      for (auto [i, input] : llvm::enumerate(maker.getInputs()))
+        if (input.getDefiningOp() && !locations.count(input) && lastReader(input) == maker && mayOverwrite(maker, i) &&
+            isFree(at, input) && !(part && part.getDefiningOp()->isBeforeInBlock(input.getDefiningOp())))
+          part = input;
+      if (!part)
+        return;
+      note(part, at);
+      maker = cast<GroupOp>(part.getDefiningOp());
+    }
+  }
+
+  static Operation *lastReader(Value value) {
+    Operation *last = nullptr;
+    for (Operation *user : value.getUsers())
+      if (!last || last->isBeforeInBlock(user))
+        last = user;
+    return last;
+  }
+
+  // Whether no argument that lies at `at` is read after `value` is made, or by its maker other than element by element.
+  bool isFree(Location at, Value value) {
+    auto maker = cast<GroupOp>(value.getDefiningOp());
+    const int64_t end = at.offset + bytesOf(value.getType());
+    return llvm::all_of(entry.getArguments(), [&](BlockArgument argument) {
+      const Location old = locations.lookup(argument);
+      if (old.buffer != at.buffer || old.offset >= end || at.offset >= old.offset + bytesOf(argument.getType()))
+        return true;
+      return llvm::all_of(argument.getUses(), [&](OpOperand &use) {
+        Operation *user = use.getOwner();
+        return user->isBeforeInBlock(maker) ||
+               (user == maker && old.offset == at.offset && argument.getType() == value.getType() &&
+                readsInPlace(maker, use.getOperandNumber()));
+      });
+    });
   }
 
   // A result that takes an argument's place: nobody may read the argument once it is overwritten.
@@ -282,10 +324,10 @@ LogicalResult checkPlan(func::FuncOp entry) {
     for (const Written &range : fresh) {
       if (llvm::count_if(fresh, [&](const Written &other) { return overlap(range, other); }) != 1)
         return op.emitError("internal error: two results share memory (please report)");
-      // In the arena a result lies on top of an input of the same launch only where each element takes its own place.
+      // A result lies on top of what the same launch reads only where each element takes its own place.
       for (auto [i, value] : llvm::enumerate(group.getInputs())) {
         const Written read = rangeOf(group, i, value);
-        if (range.buffer == arenaBuffer && overlap(range, read) && !(range.from == read.from && mayOverwrite(group, i)))
+        if (!isa<BlockArgument>(value) && overlap(range, read) && !(range.from == read.from && mayOverwrite(group, i)))
           return op.emitError("internal error: a result lies on top of an input (please report)");
       }
       llvm::erase_if(memory, [&](const Written &other) { return overlap(range, other); });

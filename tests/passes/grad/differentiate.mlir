@@ -22,11 +22,13 @@ func.func @product(%x: tensor<3xf32> {burin.name = "x", burin.role = "input"}, %
 
 // -----
 
-// Two readers give two gradients, which are added.
+// Two readers give two gradients, which are added: the first to the former gradient, the second to that.
 // CHECK-LABEL: func.func @two_readers
 // CHECK:         %[[A:.+]] = burin.mul %{{.*}} {burin.of = "mul"}
 // CHECK:         %[[B:.+]] = burin.mul %{{.*}} {burin.of = "mul"}
-// CHECK:         burin.add %[[A]], %[[B]]
+// CHECK:         %[[FIRST:.+]] = burin.where %{{.*}}, %[[A]], %{{.*}}
+// CHECK:         %[[BOTH:.+]] = burin.add %[[FIRST]], %[[B]]
+// CHECK:         return %{{.*}}, %[[BOTH]]
 func.func @two_readers(%w: tensor<f32> {burin.name = "w", burin.offset = 0 : i64, burin.role = "parameter"})
     -> (tensor<f32> {burin.name = "loss", burin.role = "output"}) attributes {burin.entry, burin.differentiate} {
   %y = burin.mul %w, %w : tensor<f32>, tensor<f32>

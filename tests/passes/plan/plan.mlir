@@ -37,13 +37,14 @@ func.func @chain(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}) -
   return %y : tensor<8x8xf32>
 }
 
-// Element by element each value is written over the one before; %a is read once more, so %b is not.
+// Element by element each value is written over the one before; %a is read once more, so %b is not. The output is written over %a, the
+// first of the two that it reads, which so lies in the output's place from the beginning.
 // CHECK-LABEL: @over
-// CHECK-SAME:    burin.bytes = array<i64: 0, 0, 0, 0, 512, 256, 256>
-// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 5, 4>, burin.offsets = array<i64: 0, 0>}
-// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4>, burin.offsets = array<i64: 0, 256>}
-// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4>, burin.offsets = array<i64: 256, 256>}
-// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4, 6>, burin.offsets = array<i64: 256, 0, 0>}
+// CHECK-SAME:    burin.bytes = array<i64: 0, 0, 0, 0, 256, 256, 256>
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 5, 6>, burin.offsets = array<i64: 0, 0>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 6, 4>, burin.offsets = array<i64: 0, 0>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4>, burin.offsets = array<i64: 0, 0>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 6, 6>, burin.offsets = array<i64: 0, 0, 0>}
 func.func @over(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}) -> (tensor<8x8xf32> {burin.role = "output", burin.name = "y"}) attributes {burin.entry} {
   %a = burin.group "rows" (%x) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
   ^bb0(%i: tensor<8x8xf32>):
@@ -71,7 +72,8 @@ func.func @over(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}) ->
 // A reduction reads the whole row, so its input keeps its place until the group is done.
 // CHECK-LABEL: @reduced
 // CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 5, 4>, burin.offsets = array<i64: 0, 0>}
-// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 4>, burin.offsets = array<i64: 0, 256>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 6>, burin.offsets = array<i64: 0, 0>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 6, 6>, burin.offsets = array<i64: 0, 0>}
 func.func @reduced(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}) -> (tensor<8x8xf32> {burin.role = "output", burin.name = "y"}) attributes {burin.entry} {
   %a = burin.group "rows" (%x) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
   ^bb0(%i: tensor<8x8xf32>):
@@ -91,4 +93,43 @@ func.func @reduced(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"})
     burin.yield %o : tensor<8x8xf32>
   }
   return %y : tensor<8x8xf32>
+}
+
+// A gradient in two parts is added up where the former one lies. Where that is read once more after the first part (@read_again), the first
+// part waits in the arena.
+// CHECK-LABEL: @parts
+// CHECK-SAME:    burin.bytes = array<i64: 0, 256, 0, 0, 0, 256, 0>
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 5, 1, 1>, burin.offsets = array<i64: 0, 0, 0>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 1, 5, 1>, burin.offsets = array<i64: 0, 0, 0>}
+func.func @parts(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}, %former: tensor<8x8xf32> {burin.role = "gradient", burin.name = "w", burin.offset = 0 : i64})
+    -> (tensor<8x8xf32> {burin.role = "gradient", burin.name = "w", burin.offset = 0 : i64}) attributes {burin.entry} {
+  %a = burin.group "rows" (%x, %former) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>, %j: tensor<8x8xf32>):
+    %o = burin.add %i, %j : tensor<8x8xf32>, tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %b = burin.group "rows" (%a, %x) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>, %j: tensor<8x8xf32>):
+    %o = burin.add %i, %j : tensor<8x8xf32>, tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  return %b : tensor<8x8xf32>
+}
+
+// CHECK-LABEL: @read_again
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 5, 4>, burin.offsets = array<i64: 0, 0>}
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 4, 1, 1>, burin.offsets = array<i64: 0, 0, 0>}
+func.func @read_again(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}, %former: tensor<8x8xf32> {burin.role = "gradient", burin.name = "w", burin.offset = 0 : i64})
+    -> (tensor<8x8xf32> {burin.role = "gradient", burin.name = "w", burin.offset = 0 : i64}) attributes {burin.entry} {
+  %a = burin.group "rows" (%x) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %o = burin.exp %i : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %b = burin.group "rows" (%a, %former) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>, %j: tensor<8x8xf32>):
+    %o = burin.add %i, %j : tensor<8x8xf32>, tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  return %b : tensor<8x8xf32>
 }
