@@ -136,9 +136,9 @@ void printEntry(const Timed &timed, const Measured &measured, bool json) {
                                      {"peak_fraction", gflops / measured.peak}})
                            .dump());
   else
-    fmt::print("{:<10}{:>12.3f} ms{:>12.0f} tokens/s{:>10.1f} GFLOP/s{:>8.3f} of {:.1f}, {} threads\n",
-               timed.entry.name, measured.seconds * 1e3, tokens, gflops, gflops / measured.peak, measured.peak,
-               timed.device.threads());
+    fmt::print("{:<10}{:>12.3f} ms{:>12.0f} {}/s{:>10.1f} GFLOP/s{:>8.3f} of {:.1f}, {} threads\n", timed.entry.name,
+               measured.seconds * 1e3, tokens, isRegression(model) ? "points" : "tokens", gflops,
+               gflops / measured.peak, measured.peak, timed.device.threads());
 }
 
 void printLaunches(const Timed &timed, const Measured &measured, bool json) {

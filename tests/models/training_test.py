@@ -103,6 +103,14 @@ class CurveTest(ModelTest):
         self.assertEqual(len(curve), 1)
         self.assertEqual(curve[0].get("d").count("L"), 400)
 
+    def test_what_is_counted_are_points(self):
+        for said in (
+            self.run_program("mlp", "train", "--out", os.path.join(self.folder, "run"), "--steps", "10"),
+            self.run_program("mlp", "bench", "--entry", "step", "--pairs", "1", "--seconds", "0.01"),
+        ):
+            self.assertIn(" points/s ", said)
+            self.assertNotIn("token", said)
+
     def test_a_resumed_run_ends_as_one_that_was_not_interrupted(self):
         self.train("mlp", "--steps", "20")
         with open(self.checkpoint, "rb") as file:
