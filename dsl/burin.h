@@ -25,6 +25,8 @@
 #include "ops/concat.h"
 #include "ops/cross_entropy.h"
 #include "ops/div.h"
+#include "ops/dropout_by_key.h"
+#include "ops/dropout_keys.h"
 #include "ops/dropout_mask.h"
 #include "ops/embedding.h"
 #include "ops/exp.h"

@@ -1,5 +1,5 @@
 // Small models of the characters of a text, as people train them on Shakespeare's plays: sines for positions, one table
-// for both ends, dropout.
+// for both ends, dropout, also of attention's weights.
 #include <burin.h>
 
 namespace {
@@ -23,7 +23,7 @@ constexpr burin::Graph declare(const Shakespeare &m, burin::Batch batch) {
   const Tensor targets = graph.input("targets", {batch.rows, batch.length}, Dtype::i32);
   const nn::Dropout dropout = nn::dropout_inputs(graph, batch.rows, positions, m.dropout);
   const nn::Linear inner = {.init = normal(0.02)}, biased = {.bias = true, .init = normal(0.02)};
-  const nn::Block block = {.attention = {.heads = m.heads, .projection = inner, .output = inner},
+  const nn::Block block = {.attention = {.heads = m.heads, .dropout = dropout, .projection = inner, .output = inner},
                            .norm_kind = nn::NormKind::layer,
                            .feed_forward = nn::FeedForward::gelu,
                            .hidden = 4 * m.width,

@@ -10,7 +10,8 @@ def FuseAttention : Pass<"burin-fuse-attention", "::mlir::func::FuncOp"> {
   let summary = "turn softmax(f(q k^T)) v into one burin.attention that holds f";
   let description = [{
     Needs: named ops with static shapes (stage `imported`).
-    Leaves: no score matrix that only a softmax and its product with v read; f (scale, mask, bias, softcap) is the region of the fused op.
+    Leaves: no score matrix that only a softmax and its product with v read; f (scale, mask, bias, softcap) is the region of the fused op,
+    and so is a factor of the probabilities that no score reaches (dropout).
     Why here: before `burin-differentiate`, so that the fused op's own adjoint is used and the backward chain never has to be matched.
     Example: `tests/passes/fuse/attention.mlir`.
   }];

@@ -16,6 +16,7 @@
 #include "../ops/softmax.h"
 #include "../ops/tanh.h"
 #include "../ops/transpose.h"
+#include "dropout.h"
 #include "linear.h"
 #include "rms_norm.h"
 
@@ -29,6 +30,8 @@ struct Attention {
   bool rope_half_split = false;                    // pairs (i, i + depth/2) instead of (2i, 2i + 1)
   bool qk_norm = false;                            // RMSNorm of each head's queries and keys (Dehghani et al. 2023)
   std::optional<double> softcap = std::nullopt;    // scores become cap tanh(score / cap) (Gemma 2)
+  std::optional<Tensor> valid = std::nullopt;      // [batch, length], i32: no query sees a key where it is 0 (padding)
+  Dropout dropout = {};                            // of the weights after the softmax
   bool fused_qkv = false;                          // one parameter for the three input projections
   Linear projection = {};                          // into q, k and v
   Linear output = {};                              // back onto the residual path
@@ -123,8 +126,14 @@ constexpr Tensor attention(Tensor x, Tensor positions, const Attention &options,
   } else {
     scores = scale(scores, 1 / squareRoot(static_cast<double>(depth)), scope);
   }
+  if (options.valid) {
+    const Shape valid = options.valid->shape();
+    checkAt(scope.place, valid == Shape{batch, length}, "valid must be [batch, length], one number for each key",
+            "valid", valid, "batch", batch, "length", length);
+    scores = mask(scores, reshape(*options.valid, {batch, 1, 1, length}, scope), scope);
+  }
   const Tensor weights = softmax(mask(scores, causal(positions, scope, sharing), scope), scope);
-  Tensor mixed = matmul(weights, v, {}, scope);
+  Tensor mixed = matmul(attention_dropout(weights, heads, options.dropout, scope), v, {}, scope);
   if (sharing > 1)
     mixed = reshape(mixed, {batch, heads, length, depth}, scope);
   mixed = transpose(mixed, {0, 2, 1, 3}, scope);

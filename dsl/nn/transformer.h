@@ -23,7 +23,7 @@ struct Block {
   FeedForward feed_forward = FeedForward::swiglu;
   int64_t hidden = 1;        // width inside the feed-forward layer
   GeluFeedForward gelu = {}; // for feed_forward == gelu
-  Dropout dropout = {};      // of what each layer adds to the residual path
+  Dropout dropout = {};      // of what each layer adds to the residual path; that of attention's weights is its own
 };
 
 constexpr Tensor norm(Tensor x, NormKind kind, const Scope &scope) {

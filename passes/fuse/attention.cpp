@@ -1,9 +1,11 @@
-// burin-fuse-attention: finds softmax(f(q k^T)) v and makes it one op that holds f, whatever element-wise work f is.
+// burin-fuse-attention: finds softmax(f(q k^T)) v and makes it one op that holds f, whatever element-wise work f is;
+// also where a factor that no score reaches (dropout) comes between the softmax and v.
 #include "passes/ops/attention.h"
 #include "mlir/IR/IRMapping.h"
 #include "mlir/IR/TypeUtilities.h"
 #include "passes/fuse/not_fused.h"
 #include "passes/ops/matmul.h"
+#include "passes/ops/mul.h"
 #include "passes/ops/reshape.h"
 #include "passes/ops/softmax.h"
 #include "passes/ops/transpose.h"
@@ -108,6 +110,10 @@ public:
     if (found.size() > 1)
       return "the scores are made of two products";
     scores = found.front();
+    if (factor && comesFromScores(factor))
+      return "the probabilities are multiplied by what is made of the scores";
+    if (factor && isLearned(factor))
+      return "the probabilities are multiplied by a learned tensor";
     if (!isBatched(scores))
       return "all heads share their keys";
     if (!isBatched(product))
@@ -115,7 +121,10 @@ public:
     for (Operation *op : afterSoftmax)
       if (!op->hasOneUse())
         return "the probabilities have a second reader";
-    if (std::string why = collect(softmax.getX()); !why.empty())
+    std::string why = collect(softmax.getX());
+    if (why.empty() && factor)
+      why = collect(factor);
+    if (!why.empty())
       return why;
     for (Operation *op : work)
       if (comesFromScores(op->getResult(0)) && hasOtherReader(op))
@@ -163,7 +172,7 @@ public:
   }
 
 private:
-  // The product that reads the probabilities on its left. What stands between is noted.
+  // The product that reads the probabilities on its left. What stands between is noted: a factor first, then reshapes.
   bool findProduct() {
     afterSoftmax.push_back(softmax);
     Value value = softmax.getY();
@@ -174,12 +183,14 @@ private:
           product = matmul;
           return true;
         }
+        if (auto mul = dyn_cast<MulOp>(reader); mul && value == softmax.getY() && mul.getType() == value.getType())
+          factor = mul.getLhs() == value ? mul.getRhs() : mul.getLhs();
         if (keepsMatrices(reader) || (isPointwise(reader) && reader->getResult(0).getType() == value.getType()))
           next = reader;
       }
       if (!next)
         return false;
-      (keepsMatrices(next) ? afterSoftmax : changes).push_back(next);
+      (keepsMatrices(next) || (factor && value == softmax.getY()) ? afterSoftmax : changes).push_back(next);
       value = next->getResult(0);
     }
   }
@@ -280,12 +291,16 @@ private:
       Operation *copy = b.clone(*op, known);
       copy->getResult(0).setType(RankedTensorType::get({}, getElementTypeOrSelf(result)));
     }
-    YieldOp::create(b, softmax.getLoc(), known.lookup(softmax.getX()));
+    SmallVector<Value> yielded{known.lookup(softmax.getX())};
+    if (factor)
+      yielded.push_back(known.lookup(factor));
+    YieldOp::create(b, softmax.getLoc(), yielded);
   }
 
   SoftmaxOp softmax;
   MatmulOp product;                      // probabilities times v
-  SmallVector<Operation *> afterSoftmax; // the softmax, and reshapes up to the product
+  Value factor;                          // of the probabilities; null where there is none
+  SmallVector<Operation *> afterSoftmax; // the softmax, its product with the factor, and reshapes up to the product
   SmallVector<Operation *> changes;      // other work up to the product
   llvm::DenseSet<Operation *> searched;
   SmallVector<MatmulOp> found; // candidates for the scores

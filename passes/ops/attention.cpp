@@ -52,6 +52,15 @@ RankedTensorType AttentionShape::tensor(MLIRContext *context, ArrayRef<int64_t> 
   return RankedTensorType::get(sizes, Float32Type::get(context));
 }
 
+// The numbers of the region's arguments that a value of it is made of.
+static void argumentsOf(Value value, llvm::SetVector<unsigned> &numbers) {
+  if (auto argument = dyn_cast<BlockArgument>(value))
+    numbers.insert(argument.getArgNumber());
+  else
+    for (Value operand : value.getDefiningOp()->getOperands())
+      argumentsOf(operand, numbers);
+}
+
 LogicalResult checkAttentionTypes(std::optional<Location> location, Value q, Value k, Value v, ValueRange extras) {
   for (Value operand : {q, k, v}) {
     auto tensor = dyn_cast<RankedTensorType>(operand.getType());
@@ -81,7 +90,7 @@ LogicalResult checkAttentionTypes(std::optional<Location> location, Value q, Val
   return success();
 }
 
-LogicalResult checkScoreRegion(Operation *op, Region &region, ValueRange extras, unsigned more) {
+LogicalResult checkScoreRegion(Operation *op, Region &region, ValueRange extras, unsigned more, bool mayThin) {
   Block &block = region.front();
   if (block.getNumArguments() != 1 + extras.size() + more)
     return op->emitOpError("has a region of ")
@@ -97,8 +106,14 @@ LogicalResult checkScoreRegion(Operation *op, Region &region, ValueRange extras,
     if (!isa<Elementwise>(inner) || inner.getNumResults() != 1 || !sizesOf(inner.getResult(0).getType()).empty())
       return inner.emitOpError("is not element-wise work on one score");
   auto yield = dyn_cast<YieldOp>(block.getTerminator());
-  if (!yield || yield.getValues().size() != 1 || yield.getValues()[0].getType() != RankedTensorType::get({}, f32))
+  if (!yield || yield.getValues().empty() || yield.getValues().size() > (mayThin ? 2 : 1) ||
+      llvm::any_of(yield.getValues(), [&](Value value) { return value.getType() != RankedTensorType::get({}, f32); }))
     return op->emitOpError("has a region that does not yield one f32 scalar");
+  llvm::SetVector<unsigned> read;
+  if (thinsWeights(region))
+    argumentsOf(yield.getValues()[1], read);
+  if (read.contains(0))
+    return op->emitOpError("has a factor of the weights that depends on the score");
   return success();
 }
 
@@ -224,20 +239,22 @@ Value scalarOf(OpBuilder &b, Location loc, Value wanted, IRMapping &known) {
   return result;
 }
 
-void argumentsOf(Value value, llvm::SetVector<unsigned> &numbers) {
-  if (auto argument = dyn_cast<BlockArgument>(value))
-    numbers.insert(argument.getArgNumber());
-  else
-    for (Value operand : value.getDefiningOp()->getOperands())
-      argumentsOf(operand, numbers);
-}
-
 } // namespace
 
 Value onScalars(OpBuilder &b, Location loc, Region &region, ValueRange arguments) {
   IRMapping known;
   known.map(region.front().getArguments(), arguments);
   return scalarOf(b, loc, region.front().getTerminator()->getOperand(0), known);
+}
+
+bool thinsWeights(Region &score) { return score.front().getTerminator()->getNumOperands() == 2; }
+
+Value thinned(OpBuilder &b, Location loc, Region &score, ValueRange extras, Value x) {
+  if (!thinsWeights(score))
+    return x;
+  IRMapping known;
+  known.map(score.front().getArguments().drop_front(), extras);
+  return arith::MulFOp::create(b, loc, scalarOf(b, loc, score.front().getTerminator()->getOperand(1), known), x);
 }
 
 Value larger(OpBuilder &b, Location loc, Value x, Value y) {
@@ -387,7 +404,9 @@ LogicalResult AttentionOp::inferReturnTypes(MLIRContext *context, std::optional<
   return success();
 }
 
-LogicalResult AttentionOp::verifyRegions() { return checkScoreRegion(*this, getScore(), getExtras(), 0); }
+LogicalResult AttentionOp::verifyRegions() {
+  return checkScoreRegion(*this, getScore(), getExtras(), 0, /*mayThin=*/true);
+}
 
 Cost AttentionOp::cost() {
   return attentionCost({getQ().getType(), getK().getType(), getV().getType()}, getScore(), getExtras(), 1);
@@ -432,7 +451,7 @@ static void buildDerivative(Region &score, Region &derivative) {
   Value result = gradients.lookup(block.getArgument(0));
   if (!result)
     result = ConstantOp::create(b, loc, 0.0);
-  yield->setOperand(0, result);
+  yield->setOperands(result);
   for (Operation *op = yield->getPrevNode(), *before; op; op = before) {
     before = op->getPrevNode();
     if (op->use_empty())
@@ -489,8 +508,9 @@ void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, Attenti
       t.contract(scores, head.rows(operands[1], key, keys), qPanel, /*accumulate=*/false);
       if (several)
         t.copy(maximum, former);
+      const SmallVector<Access> extras = head.extraTiles(query, queries, key, keys);
       SmallVector<Access> inputs{{scores, {0, 1}}};
-      inputs.append(head.extraTiles(query, queries, key, keys));
+      inputs.append(extras);
       t.nest(2, inputs, {{scores, {0, 1}}, {maximum, {1}}},
              [&](OpBuilder &b, Location loc, ValueRange in, ValueRange now) {
                Value score = onScalars(b, loc, op.getScore(), in);
@@ -507,10 +527,14 @@ void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, Attenti
                  return SmallVector<Value>{arith::MulFOp::create(b, loc, in[0], in[1])};
                });
       }
-      t.nest(2, {{scores, {0, 1}}, {maximum, {1}}}, {{scores, {0, 1}}, {sum, {1}}},
-             [](OpBuilder &b, Location loc, ValueRange in, ValueRange now) {
+      SmallVector<Access> weighed{{scores, {0, 1}}, {maximum, {1}}};
+      if (thinsWeights(op.getScore()))
+        weighed.append(extras);
+      t.nest(2, weighed, {{scores, {0, 1}}, {sum, {1}}},
+             [&](OpBuilder &b, Location loc, ValueRange in, ValueRange now) {
                Value weight = math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, in[0], in[1]));
-               return SmallVector<Value>{weight, arith::AddFOp::create(b, loc, now[1], weight)};
+               return SmallVector<Value>{thinned(b, loc, op.getScore(), in.drop_front(2), weight),
+                                         arith::AddFOp::create(b, loc, now[1], weight)};
              });
       t.withScratch([&] {
         t.contract(out, t.transposed(scores), head.adjacentRows(operands[2], key, keys), /*accumulate=*/true);

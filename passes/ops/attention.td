@@ -3,11 +3,12 @@ include "passes/ir/base.td"
 def Burin_AttentionOp : Burin_Op<"attention", [IsolatedFromAbove, SingleBlock, Burin_IsSelfTiled]> {
   let summary = "softmax(f(q k^T)) v without the matrix of scores in memory";
   let description = [{
-    `out[..., t, :] = sum over s of p[..., t, s] v[..., s, :]`, with `p = softmax over s of f(q k^T)`.
+    `out[..., t, :] = sum over s of m[..., t, s] p[..., t, s] v[..., s, :]`, with `p = softmax over s of f(q k^T)`.
 
     The region is f, the element-wise work on a score (scale, mask, bias, softcap), written on 0-d tensors: its first argument is
     the score, the others are the elements of `extras`, which broadcast to the scores' shape [..., T, S] (positions [T, 1] and
-    [1, S], slopes [H, 1, 1], a mask [T, S]). A row whose scores are all -inf gives 0.
+    [1, S], slopes [H, 1, 1], a mask [T, S]). A row whose scores are all -inf gives 0. Where it yields a second value, that is the
+    factor m, which no score may reach (dropout); m = 1 otherwise.
 
     `maximum` and `rsum` hold for each row the largest score and 1 / sum of e^(score - maximum), 0 for a row without any. The adjoint is
     `burin.attention_grad`, which reads them, `out` and the operands, and computes the scores again.

@@ -26,9 +26,9 @@ LogicalResult AttentionGradOp::inferReturnTypes(MLIRContext *, std::optional<Loc
 }
 
 LogicalResult AttentionGradOp::verifyRegions() {
-  if (failed(checkScoreRegion(*this, getScore(), getExtras(), 0)))
+  if (failed(checkScoreRegion(*this, getScore(), getExtras(), 0, /*mayThin=*/true)))
     return failure();
-  return checkScoreRegion(*this, getDerivative(), getExtras(), 1);
+  return checkScoreRegion(*this, getDerivative(), getExtras(), 1, /*mayThin=*/false);
 }
 
 // Four products; the scores, computed again, do not count.
@@ -109,9 +109,10 @@ void AttentionGradOp::tile(TileBuilder &t, Value cell, ArrayRef<Stored> operands
                      Value score = onScalars(b, loc, getScore(), arguments);
                      Value power = math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, score, in[2]));
                      Value weight = arith::MulFOp::create(b, loc, power, in[3]);
+                     auto thin = [&](Value x) { return thinned(b, loc, getScore(), in.drop_front(5), x); };
                      arguments.push_back(
-                         arith::MulFOp::create(b, loc, weight, arith::SubFOp::create(b, loc, in[1], in[4])));
-                     return SmallVector<Value>{weight, onScalars(b, loc, getDerivative(), arguments)};
+                         arith::MulFOp::create(b, loc, weight, arith::SubFOp::create(b, loc, thin(in[1]), in[4])));
+                     return SmallVector<Value>{thin(weight), onScalars(b, loc, getDerivative(), arguments)};
                    });
             t.contract(dv.rows(key, keys), scores, doutRows, /*accumulate=*/true);
             t.contract(dk.rows(key, keys), gradients, qRows, /*accumulate=*/true);

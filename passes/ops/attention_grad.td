@@ -6,9 +6,9 @@ def Burin_AttentionGradOp
   let description = [{
     With `p = e^(f(q k^T) - maximum) * rsum` and `delta[..., t] = sum over d of dout * out`:
 
-        dv = p^T dout,  dz = p * (dout v^T - delta),  ds = f'(q k^T) * dz,  dq = ds k,  dk = ds^T q
+        dv = (m p)^T dout,  dz = p * (m (dout v^T) - delta),  ds = f'(q k^T) * dz,  dq = ds k,  dk = ds^T q
 
-    The first region is attention's f. The second gives ds from the score, the extras and dz; it is built once, by the
+    The first region is attention's f and m. The second gives ds from the score, the extras and dz; it is built once, by the
     adjoints of the ops in f. Has no derivative of its own: gradients of gradients are not derived.
 
     ```mlir

@@ -21,9 +21,10 @@ struct AttentionShape {
 // Checks q, k and v against each other and that the extras broadcast to the scores.
 llvm::LogicalResult checkAttentionTypes(std::optional<mlir::Location> location, mlir::Value q, mlir::Value k,
                                         mlir::Value v, mlir::ValueRange extras);
-// Checks that `region` takes the score, an element of each extra and `more` other f32 values, and yields one f32 by
-// element-wise ops.
-llvm::LogicalResult checkScoreRegion(mlir::Operation *op, mlir::Region &region, mlir::ValueRange extras, unsigned more);
+// Checks that `region` takes the score, an element of each extra and `more` other f32 values, and by element-wise ops
+// yields one f32; or, where it `mayThin`, a second one that the score does not reach.
+llvm::LogicalResult checkScoreRegion(mlir::Operation *op, mlir::Region &region, mlir::ValueRange extras, unsigned more,
+                                     bool mayThin);
 
 // FLOPs of the products, counted `times` for the forward pass: half of them where the region masks what lies after the
 // query.
@@ -38,6 +39,12 @@ AttentionBlocks attentionBlocks(const AttentionShape &shape, mlir::Region &score
 
 // What a region of 0-d ops yields, on scalars.
 mlir::Value onScalars(mlir::OpBuilder &b, mlir::Location loc, mlir::Region &region, mlir::ValueRange arguments);
+
+// Whether the weights are multiplied by a factor after the softmax. The factor times `x`, given an element of each
+// extra; x itself where there is none.
+bool thinsWeights(mlir::Region &score);
+mlir::Value thinned(mlir::OpBuilder &b, mlir::Location loc, mlir::Region &score, mlir::ValueRange extras,
+                    mlir::Value x);
 
 // x > y ? x : y, which is one instruction. A NaN in x is passed over: it still reaches the result through the
 // exponential.

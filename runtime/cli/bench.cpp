@@ -39,7 +39,7 @@ double median(std::vector<double> values) {
   return values.size() % 2 ? values[middle] : (values[middle - 1] + values[middle]) / 2;
 }
 
-// Random ids within the bounds that the entry states, counted-up positions, and numbers that train gently.
+// Random ids within the bounds that the entry states, counted-up positions, no padding, and numbers that train gently.
 void fillInputs(const Device &device, const burin_entry &entry) {
   const Random random(1, "bench");
   for (int64_t i = 0; i < entry.num_inputs; ++i) {
@@ -57,7 +57,10 @@ void fillInputs(const Device &device, const burin_entry &entry) {
       std::span<int32_t> values = device.values<int32_t>(tensor);
       auto count = static_cast<uint64_t>(tensor.upper - std::max<int64_t>(tensor.lower, 0));
       for (size_t j = 0; j < values.size(); ++j)
-        values[j] = static_cast<int32_t>(name == "positions" ? j : count ? random.below(count, j) : 0);
+        values[j] = static_cast<int32_t>(name == "positions" ? j
+                                         : name == "valid"   ? 1
+                                         : count             ? random.below(count, j)
+                                                             : 0);
     }
   }
 }
@@ -136,9 +139,9 @@ void printEntry(const Timed &timed, const Measured &measured, bool json) {
                                      {"peak_fraction", gflops / measured.peak}})
                            .dump());
   else
-    fmt::print("{:<10}{:>12.3f} ms{:>12.0f} tokens/s{:>10.1f} GFLOP/s{:>8.3f} of {:.1f}, {} threads\n",
-               timed.entry.name, measured.seconds * 1e3, tokens, gflops, gflops / measured.peak, measured.peak,
-               timed.device.threads());
+    fmt::print("{:<10}{:>12.3f} ms{:>12.0f} {}/s{:>10.1f} GFLOP/s{:>8.3f} of {:.1f}, {} threads\n", timed.entry.name,
+               measured.seconds * 1e3, tokens, isRegression(model) ? "points" : "tokens", gflops,
+               gflops / measured.peak, measured.peak, timed.device.threads());
 }
 
 void printLaunches(const Timed &timed, const Measured &measured, bool json) {

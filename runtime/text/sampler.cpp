@@ -93,6 +93,8 @@ void generate(Device &device, const Tokenizer &tokenizer, std::vector<int32_t> i
     size_t context = entry.tokens.size(), shown = std::min(ids.size(), context);
     std::fill(std::copy(ids.end() - static_cast<std::ptrdiff_t>(shown), ids.end(), entry.tokens.begin()),
               entry.tokens.end(), 0);
+    for (size_t token = 0; token < entry.valid.size(); ++token)
+      entry.valid[token] = token < shown;
     std::iota(entry.positions.begin(), entry.positions.end(), 0);
     entry.dropout.off();
     device.run(entry.entry);

@@ -22,6 +22,16 @@ std::span<int32_t> ids(const Device &device, const burin_entry &entry, const cha
   return values;
 }
 
+bool hasInput(const burin_entry &entry, std::string_view name) {
+  return std::any_of(entry.inputs, entry.inputs + entry.num_inputs,
+                     [&](const burin_tensor &tensor) { return tensor.name == name; });
+}
+
+// Empty where the model does not ask for them.
+std::span<int32_t> idsIfAny(const Device &device, const burin_entry &entry, const char *name, int64_t count) {
+  return hasInput(entry, name) ? ids(device, entry, name, count) : std::span<int32_t>();
+}
+
 float &input(const Device &device, const burin_entry &entry, const char *name) {
   return scalar(device, device.input(entry, name));
 }
@@ -32,14 +42,8 @@ GradientEntry::GradientEntry(const Device &device)
     : entry(device.entry("step")), scale(input(device, entry, "loss_scale")),
       accumulate(input(device, entry, "accumulate")), loss(scalar(device, device.output(entry, "loss"))) {}
 
-DropoutInputs::DropoutInputs(const Device &device, const burin_entry &entry) {
-  for (int64_t i = 0; i < entry.num_inputs; ++i) {
-    if (std::string_view(entry.inputs[i].name) == "dropout_key")
-      key = device.values<int32_t>(entry.inputs[i]);
-    if (std::string_view(entry.inputs[i].name) == "rows")
-      rows = device.values<int32_t>(entry.inputs[i]);
-  }
-}
+DropoutInputs::DropoutInputs(const Device &device, const burin_entry &entry, int64_t batch)
+    : rows(idsIfAny(device, entry, "rows", batch)), key(idsIfAny(device, entry, "dropout_key", 1)) {}
 
 void DropoutInputs::off() const {
   std::fill(key.begin(), key.end(), 0);
@@ -49,7 +53,8 @@ void DropoutInputs::off() const {
 LossEntry::LossEntry(const Device &device, const char *name)
     : entry(device.entry(name)), tokens(ids(device, entry, "tokens", entry.batch * entry.length)),
       positions(ids(device, entry, "positions", entry.length)),
-      targets(ids(device, entry, "targets", entry.batch * entry.length)), dropout(device, entry),
+      targets(ids(device, entry, "targets", entry.batch * entry.length)),
+      valid(idsIfAny(device, entry, "valid", entry.batch * entry.length)), dropout(device, entry, entry.batch),
       loss(scalar(device, device.output(entry, "loss"))) {}
 
 StepEntry::StepEntry(const Device &device)
@@ -58,8 +63,8 @@ StepEntry::StepEntry(const Device &device)
 
 LogitsEntry::LogitsEntry(const Device &device)
     : entry(device.entry("logits")), tokens(ids(device, entry, "tokens", entry.length)),
-      positions(ids(device, entry, "positions", entry.length)), dropout(device, entry),
-      logits(device.values<float>(device.output(entry, "logits"))) {
+      positions(ids(device, entry, "positions", entry.length)), valid(idsIfAny(device, entry, "valid", entry.length)),
+      dropout(device, entry, 1), logits(device.values<float>(device.output(entry, "logits"))) {
   if (static_cast<int64_t>(logits.size()) != entry.length * device.model().vocab)
     fail("the logits of model '{}' have {} elements where {} x {} are expected", device.model().name, logits.size(),
          entry.length, device.model().vocab);

@@ -19,16 +19,17 @@ struct GradientEntry {
 
 // What dropout asks for, rows i32[B] and dropout_key i32; empty for a model without dropout. A key of 0 turns it off.
 struct DropoutInputs {
-  DropoutInputs(const Device &device, const burin_entry &entry);
+  DropoutInputs(const Device &device, const burin_entry &entry, int64_t batch);
   void off() const;
   std::span<int32_t> rows, key;
 };
 
 // tokens i32[B, T], positions i32[T], targets i32[B, T] (-1: does not count) -> loss f32, the sum over what counts.
+// Where the model asks for it also valid i32[B, T] (0: padding), else that is empty.
 struct LossEntry {
   LossEntry(const Device &device, const char *name = "loss");
   const burin_entry &entry;
-  std::span<int32_t> tokens, positions, targets;
+  std::span<int32_t> tokens, positions, targets, valid;
   DropoutInputs dropout;
   const float &loss;
 };
@@ -39,11 +40,11 @@ struct StepEntry : LossEntry {
   float &scale, &accumulate;
 };
 
-// tokens i32[1, T], positions i32[T] -> logits f32[1, T, V].
+// tokens i32[1, T], positions i32[T], valid as above -> logits f32[1, T, V].
 struct LogitsEntry {
   explicit LogitsEntry(const Device &device);
   const burin_entry &entry;
-  std::span<int32_t> tokens, positions;
+  std::span<int32_t> tokens, positions, valid;
   DropoutInputs dropout;
   std::span<const float> logits;
 };

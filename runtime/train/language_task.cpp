@@ -41,6 +41,7 @@ void TextBatches::next() {
   for (int32_t &row : step_.dropout.rows)
     row = row_++;
   std::fill(step_.dropout.key.begin(), step_.dropout.key.end(), key_);
+  std::fill(step_.valid.begin(), step_.valid.end(), 1); // windows are full
   std::iota(step_.positions.begin(), step_.positions.end(), 0);
 }
 
@@ -58,6 +59,8 @@ Evaluation evaluate(Device &device, const Tokens &tokens, Part part, const Token
   double sum = 0;
   while (int64_t counted = windows.next(entry.tokens, entry.targets)) {
     std::iota(entry.positions.begin(), entry.positions.end(), 0);
+    std::transform(entry.targets.begin(), entry.targets.begin() + static_cast<std::ptrdiff_t>(entry.valid.size()),
+                   entry.valid.begin(), [](int32_t target) { return target != ignored; });
     entry.dropout.off();
     device.run(entry.entry);
     sum += entry.loss;

@@ -91,6 +91,50 @@ TEST(Attention, TakesPositionsOfEachSequence) {
   EXPECT_EQ(graph.nodes[firstOf(graph, "greater_equal")].shape, (Shape{2, 1, 6, 6}));
 }
 
+// A second mask, for each sequence its own, the same for all heads and queries; the products still count as causal.
+TEST(Attention, TakesMarksOfPadding) {
+  Graph graph;
+  const Tensor x = graph.input("x", {2, 6, 16}, Dtype::f32);
+  const Tensor positions = graph.input("positions", {6}, Dtype::i32), valid = graph.input("valid", {2, 6}, Dtype::i32);
+  nn::Block block = small;
+  block.attention.valid = valid;
+  nn::transformer_block(x, positions, block, "block");
+  EXPECT_EQ(count(graph, "mask"), 2);
+  EXPECT_EQ(graph.nodes[graph.nodes[firstOf(graph, "mask")].operands[1]].shape, (Shape{2, 1, 1, 6}));
+  EXPECT_EQ(flops(graph), flops(declareBlock(small)));
+  const Tensor real = graph.input("real", {2, 6}, Dtype::f32);
+  EXPECT_EQ(messageOf([&] { nn::attention(x, positions, {.heads = 4, .valid = positions}, "a"); }),
+            "valid must be [batch, length], one number for each key: valid is [6], batch is 2, length is 6");
+  EXPECT_EQ(messageOf([&] { nn::attention(x, positions, {.heads = 4, .valid = real}, "b"); }),
+            "mask takes f32 scores and an i32 keep: scores is f32, keep is f32");
+}
+
+// Of the weights, each by a key of its own row; in groups that share their keys, the rows of a head lie together.
+TEST(Attention, DropsOutWeights) {
+  for (int64_t groups : {4, 2}) {
+    Graph graph;
+    const Tensor x = graph.input("x", {2, 6, 16}, Dtype::f32);
+    const Tensor positions = graph.input("positions", {6}, Dtype::i32);
+    const nn::Dropout dropout = nn::dropout_inputs(graph, 2, positions, 0.1);
+    nn::attention(x, positions, {.heads = 4, .kv_heads = groups, .dropout = dropout}, "attn");
+    EXPECT_EQ(graph.nodes[firstOf(graph, "dropout_keys")].shape, (Shape{2, 6, 4}));
+    const Node &factors = graph.nodes[firstOf(graph, "dropout_by_key")];
+    EXPECT_EQ(factors.shape, (Shape{2, groups, 24 / groups, 6}));
+    EXPECT_EQ(factors.attributes[0].real, 0.1);
+    EXPECT_LT(firstOf(graph, "softmax"), firstOf(graph, "dropout_by_key"));
+    const Tensor some = graph.input("some", {5}, Dtype::i32);
+    EXPECT_EQ(messageOf([&] {
+                nn::attention(x, positions, {.heads = 4, .dropout = {0.1, dropout.rows, some, dropout.key}}, "a");
+              }),
+              "the positions of dropout are [length]: positions is [5], length is 6");
+    EXPECT_EQ(messageOf([&] {
+                nn::attention(x, positions, {.heads = 4, .dropout = {1, dropout.rows, positions, dropout.key}}, "b");
+              }),
+              "the rate of dropout must lie in [0, 1): rate is 1.000000");
+  }
+  EXPECT_EQ(count(declareBlock(small), "dropout_by_key"), 0);
+}
+
 TEST(Attention, ChecksItsInput) {
   Graph graph;
   const Tensor x = graph.input("x", {6, 16}, Dtype::f32), y = graph.input("y", {2, 6, 16}, Dtype::f32);

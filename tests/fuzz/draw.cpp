@@ -504,6 +504,14 @@ private:
     return transpose(x, order);
   }
 
+  // Of x [rows, length, width].
+  nn::Dropout dropoutOf(Tensor x) {
+    return {.rate = random.uniform(0.1, 0.9),
+            .rows = integers({x.shape()[0]}),
+            .positions = integers({x.shape()[1]}),
+            .key = integers({}, "keep")};
+  }
+
   // A layer of dsl/nn, or a gate that is nearly one.
   void layer() {
     const Scope scope(pick(layerNames));
@@ -515,6 +523,10 @@ private:
     nn::Attention attention{.heads = head};
     if ((width / head) % 2 == 0 && oneIn(2))
       attention.rope_theta = 1e4;
+    if (kind <= 1 && oneIn(3))
+      attention.valid = integers({x.shape()[0], x.shape()[1]}, "keep");
+    if (kind <= 1 && oneIn(3))
+      attention.dropout = dropoutOf(x);
     switch (kind) {
     case 0:
       return push(nn::attention(x, positionsOf(x.shape()), attention, numbered));
@@ -537,12 +549,7 @@ private:
                                  {.bias = oneIn(2)}));
     case 6:
       if (x.shape().rank() == 3 && oneIn(2))
-        return push(nn::dropout(x,
-                                {.rate = random.uniform(0.1, 0.9),
-                                 .rows = integers({x.shape()[0]}),
-                                 .positions = integers({x.shape()[1]}),
-                                 .key = integers({}, "keep")},
-                                numbered));
+        return push(nn::dropout(x, dropoutOf(x), numbered));
       [[fallthrough]];
     case 7: { // where each row stands, made of sines or learned
       const Tensor at = integers({x.shape().back(1)}, "ids");

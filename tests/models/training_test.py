@@ -9,6 +9,7 @@ import unittest
 import xml.etree.ElementTree
 
 PROGRAMS = os.environ["BURIN_MODELS"]
+OWN_PROGRAMS = os.environ["BURIN_OWN_MODELS"]  # of this folder
 SENTENCES = "the red hen runs over the field.\na cat sleeps on the mat.\nbirds sing at dawn.\n"
 
 
@@ -103,6 +104,14 @@ class CurveTest(ModelTest):
         self.assertEqual(len(curve), 1)
         self.assertEqual(curve[0].get("d").count("L"), 400)
 
+    def test_what_is_counted_are_points(self):
+        for said in (
+            self.run_program("mlp", "train", "--out", os.path.join(self.folder, "run"), "--steps", "10"),
+            self.run_program("mlp", "bench", "--entry", "step", "--pairs", "1", "--seconds", "0.01"),
+        ):
+            self.assertIn(" points/s ", said)
+            self.assertNotIn("token", said)
+
     def test_a_resumed_run_ends_as_one_that_was_not_interrupted(self):
         self.train("mlp", "--steps", "20")
         with open(self.checkpoint, "rb") as file:
@@ -136,7 +145,7 @@ class DropoutTest(ModelTest):
 
     def losses_of(self, program, *options):
         text = self.write("text", SENTENCES * 40)
-        self.train(os.path.join(os.environ["BURIN_DROPOUT"], program), "--data", text, "--steps", "3", *options)
+        self.train(os.path.join(OWN_PROGRAMS, program), "--data", text, "--steps", "3", *options)
         return self.losses()
 
     def test_it_does_not_matter_how_a_step_is_cut(self):
@@ -158,11 +167,29 @@ class DropoutTest(ModelTest):
 
     def test_validation_runs_without_it(self):
         text = self.write("text", SENTENCES * 40)
-        program = os.path.join(os.environ["BURIN_DROPOUT"], "dropout_8")
+        program = os.path.join(OWN_PROGRAMS, "dropout_8")
         self.losses_of("dropout_8")
         at_end = self.log("end")[0]["valid_loss"]
         again = json.loads(self.run_program(program, "eval", "--data", text, "--checkpoint", self.checkpoint, "--json"))
         self.assertEqual(again["loss"], at_end)
+
+
+class PaddedTest(ModelTest):
+    """A program tells a model that asks for it what is padding; a text's windows have none but behind the text's end."""
+
+    def test_a_text_without_padding_is_learnt_as_if_nobody_had_asked(self):
+        text = self.write("text", SENTENCES * 40)
+        runs = []
+        for name in ("padded", "whole"):
+            program = os.path.join(OWN_PROGRAMS, name)
+            self.train(program, "--data", text, "--steps", "30", "--lr", "3e-3")
+            said = self.run_program(program, "generate", "--checkpoint", self.checkpoint, "--count", "40", "--temperature", "0")
+            runs.append((*self.losses(), self.log("end")[0]["valid_loss"], said))
+        for one, other in zip(*runs, strict=True):
+            if isinstance(one, str):
+                self.assertEqual(one, other)
+            else:
+                self.assertAlmostEqual(one, other, delta=2e-5)
 
 
 if __name__ == "__main__":

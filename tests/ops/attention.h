@@ -1,5 +1,5 @@
 // Attention written from primitives, as a model would: what the fused op is tried on. Variants differ in the work on
-// the scores.
+// the scores, and in what the weights are multiplied by.
 #pragma once
 
 #include "tests/ops/elementwise.h"
@@ -8,9 +8,12 @@ namespace burin::test {
 
 using ScoreWork = std::function<Tensor(Tensor scores, std::vector<Tensor> &in)>;
 
-// Operands q, k, v and then those that `work` reads, from in[3] on.
+inline Tensor unchanged(Tensor weights, std::vector<Tensor> &) { return weights; }
+
+// Operands q, k, v and then those that `work` on the scores and `after` on the weights read, from in[3] on.
 inline OpCase attentionCase(const std::string &name, const Shape &leading, int64_t queries, int64_t keys, int64_t depth,
-                            int64_t valueDepth, std::vector<OpOperand> extras, ScoreWork work) {
+                            int64_t valueDepth, std::vector<OpOperand> extras, ScoreWork work,
+                            ScoreWork after = unchanged) {
   auto tensor = [&](int64_t rows, int64_t columns) {
     Shape shape = leading;
     return OpOperand{.shape = shape.append(rows).append(columns)};
@@ -19,7 +22,7 @@ inline OpCase attentionCase(const std::string &name, const Shape &leading, int64
                       std::to_string(depth),
               .operands = {tensor(queries, depth), tensor(keys, depth), tensor(keys, valueDepth)},
               .build = [=](std::vector<Tensor> &in) {
-                return matmul(softmax(work(matmul(in[0], in[1], {.transpose_b = true}), in)), in[2]);
+                return matmul(after(softmax(work(matmul(in[0], in[1], {.transpose_b = true}), in)), in), in[2]);
               }};
   for (OpOperand &extra : extras)
     test.operands.push_back(std::move(extra));
@@ -57,9 +60,15 @@ inline OpCase causalAttention(const Shape &leading, int64_t length, int64_t dept
 inline std::vector<OpCase> attentionVariants(int64_t length, int64_t depth) {
   const Shape leading = {2, 3};
   const OpOperand query = positions({length, 1}), key = positions({1, length});
-  auto make = [&](const std::string &name, std::vector<OpOperand> extras, ScoreWork work) {
-    return attentionCase(name, leading, length, length, depth, depth, std::move(extras), std::move(work));
+  auto make = [&](const std::string &name, std::vector<OpOperand> extras, ScoreWork work, ScoreWork after = unchanged) {
+    return attentionCase(name, leading, length, length, depth, depth, std::move(extras), std::move(work),
+                         std::move(after));
   };
+  // The first sequence is padded at both ends, so that its first queries see nothing; the second is padding alone.
+  OpOperand valid{.shape = {2, 1, 1, length}, .dtype = Dtype::i32, .values = std::vector<double>(size_t(2 * length))};
+  for (int64_t i = length > 2 ? 1 : 0; i < std::max<int64_t>(1, length - 2); ++i)
+    valid.values[static_cast<size_t>(i)] = 1;
+  const OpOperand rowKeys = drawn({2, 3, length, 1}, {.lower = -1e9, .upper = 1e9, .dtype = Dtype::i32});
   std::vector<OpCase> cases = {
       // Positions in any order: some rows see nothing.
       make("unordered",
@@ -84,6 +93,18 @@ inline std::vector<OpCase> attentionVariants(int64_t length, int64_t depth) {
       make("bias given", {given({3, length, length}, -2, 2)},
            [](Tensor s, std::vector<Tensor> &in) { return add(scaled(s, in), in[3]); }),
       make("gated scores", {}, [](Tensor s, std::vector<Tensor> &in) { return mul(sigmoid(scaled(s, in)), s); }),
+      make("padded", {query, key, valid},
+           [](Tensor s, std::vector<Tensor> &in) {
+             return mask(mask(scaled(s, in), in[5]), greater_equal(in[3], in[4]));
+           }),
+      make(
+          "dropped out", {query, key, rowKeys},
+          [](Tensor s, std::vector<Tensor> &in) { return mask(scaled(s, in), greater_equal(in[3], in[4])); },
+          [](Tensor p, std::vector<Tensor> &in) { return mul(p, dropout_by_key(in[5], in[4], {.rate = 0.4})); }),
+      make(
+          "weighed by a matrix", {valid, given({3, length, length}, -1, 2)},
+          [](Tensor s, std::vector<Tensor> &in) { return mask(scaled(s, in), in[3]); },
+          [](Tensor p, std::vector<Tensor> &in) { return mul(in[4], p); }),
   };
   // Heads split off a wide tensor, q and k normed: operands of any strides, and work outside.
   cases.push_back({.name = "normed heads of a wide tensor, length " + std::to_string(length),

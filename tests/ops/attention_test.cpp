@@ -13,7 +13,8 @@ static Results reference(const Call &call) {
   std::vector<Values> arguments = {matrixProduct(q, k, false, true)};
   for (size_t i = 3; i < call.size(); ++i)
     arguments.push_back(call.in(i));
-  Values p = call.region(0, arguments)[0];
+  const Results yielded = call.region(0, arguments);
+  Values p = yielded[0];
   std::vector<int64_t> rows(p.shape.begin(), p.shape.end() - 1);
   Values maximum(rows), rsum(rows);
   for (int64_t row = 0; row < p.rows(); ++row) {
@@ -28,6 +29,8 @@ static Results reference(const Call &call) {
     for (int64_t c = 0; c < p.width(); ++c)
       x[c] *= rsum[row];
   }
+  if (yielded.size() == 2)
+    p = elementwise(p, yielded[1], [](double weight, double factor) { return weight * factor; });
   return {matrixProduct(p, v, false, false), maximum, rsum};
 }
 

@@ -1,36 +1,20 @@
 // dropout_mask: the hash by its formula, the share that is put out, and the key that turns it off.
-#include <cmath>
-#include <cstdint>
-
-#include "tests/support/op_test.h"
+#include "tests/ops/dropout.h"
 
 namespace burin::test {
-
-static uint32_t mixed(uint32_t h) {
-  h ^= h >> 16;
-  h *= 0x7feb352du;
-  h ^= h >> 15;
-  h *= 0x846ca68bu;
-  return h ^ h >> 16;
-}
 
 // rows [batch, 1, 1], positions [length, 1]; or each of them alone.
 static Results reference(const Call &call) {
   const Values &rows = call.in(0), &positions = call.in(1);
   const int64_t width = call.integer("width");
   const double rate = call.real("rate");
-  const auto key = static_cast<uint32_t>(static_cast<int32_t>(call.in(2)[0]));
-  const uint32_t start = mixed(key + static_cast<uint32_t>(call.integer("id")) * 0x9e3779b9u);
+  const uint32_t key = bitsOf(call.in(2)[0]);
   Values y({rows.size(), positions.size(), width});
   for (int64_t row = 0; row < rows.size(); ++row)
     for (int64_t position = 0; position < positions.size(); ++position)
-      for (int64_t column = 0; column < width; ++column) {
-        const auto integer = [](double value) { return static_cast<uint32_t>(static_cast<int32_t>(value)); };
-        const uint32_t h = mixed(mixed(mixed(start + integer(rows[row])) + integer(positions[position])) +
-                                 static_cast<uint32_t>(column));
-        const bool out = static_cast<double>(h >> 1) < std::round(rate * 0x1p31);
-        y[(row * positions.size() + position) * width + column] = key == 0 ? 1 : out ? 0 : 1 / (1 - rate);
-      }
+      for (int64_t column = 0; column < width; ++column)
+        y[(row * positions.size() + position) * width + column] = dropoutFactor(
+            key, placeHash(key, call.integer("id"), rows[row], positions[position], double(column)), rate);
   return {y};
 }
 

@@ -1,6 +1,7 @@
 // The family of small_model.h.
 #include "tests/stages/small_model.h"
 
+#include <algorithm>
 #include <numeric>
 
 #include "tests/support/gradient.h"
@@ -18,13 +19,22 @@ Graph SmallModel::declare(Batch batch) const {
   Tensor x = embedding(table, tokens);
   const nn::Linear linear{.bias = classic};
   const nn::NormKind kind = classic ? nn::NormKind::layer : nn::NormKind::rms;
-  const nn::Dropout dropout = nn::dropout_inputs(graph, batch.rows, positions, classic ? 0.2 : 0);
+  const double rate = classic ? 0.2 : 0;
+  nn::Dropout dropout = nn::dropout_inputs(graph, batch.rows, positions, std::max(rate, attention_dropout));
+  nn::Dropout ofWeights = dropout;
+  dropout.rate = rate;
+  ofWeights.rate = attention_dropout;
+  std::optional<Tensor> valid;
+  if (padded)
+    valid = graph.input("valid", {batch.rows, batch.length}, Dtype::i32);
   const nn::Block block{.attention = {.heads = heads,
                                       .kv_heads = grouped ? heads / 2 : heads,
                                       .rope_theta = rope_theta,
                                       .rope_half_split = grouped,
                                       .qk_norm = grouped,
                                       .softcap = grouped ? std::optional(2.0) : std::nullopt,
+                                      .valid = valid,
+                                      .dropout = ofWeights,
                                       .fused_qkv = classic,
                                       .projection = linear,
                                       .output = linear},
@@ -55,11 +65,14 @@ std::vector<SmallModel> smallModels() {
           {.name = "gelu", .feed_forward = nn::FeedForward::gelu},
           {.name = "tied", .tied = true},
           {.name = "grouped", .width = 16, .heads = 4, .grouped = true},
+          {.name = "padded", .padded = true},
+          {.name = "grouped_dropout", .width = 16, .heads = 4, .grouped = true, .attention_dropout = 0.3},
           {.name = "classic",
            .rope_theta = std::nullopt,
            .feed_forward = nn::FeedForward::gelu,
            .tied = true,
-           .classic = true}};
+           .classic = true,
+           .attention_dropout = 0.1}};
 }
 
 mlir::OwningOpRef<mlir::ModuleOp> imported(const SmallModel &model, Batch batch, const std::string &cpu) {
@@ -74,6 +87,20 @@ mlir::OwningOpRef<mlir::ModuleOp> imported(const SmallModel &model, Batch batch,
   return module;
 }
 
+namespace {
+
+// 1 for each token of sequences [rows, length] that is no padding.
+Values validTokens(const std::vector<int64_t> &shape) {
+  const int64_t rows = shape[0], length = shape[1];
+  Values valid(shape, 1);
+  for (int64_t i = 0; i < rows * length; ++i)
+    if (i == 0 || i == length - 1 || (rows > 1 && i >= (rows - 1) * length))
+      valid[i] = 0;
+  return valid;
+}
+
+} // namespace
+
 std::vector<Values> drawArguments(mlir::func::FuncOp entry, const SmallModel &model, uint64_t seed) {
   Random random(seed);
   std::vector<Values> arguments;
@@ -81,10 +108,18 @@ std::vector<Values> drawArguments(mlir::func::FuncOp entry, const SmallModel &mo
     if (slot.name == "positions") {
       arguments.emplace_back(slot.shape);
       std::iota(arguments.back().data.begin(), arguments.back().data.end(), 0.0);
+    } else if (slot.name == "valid") {
+      arguments.push_back(validTokens(slot.shape));
     } else if (slot.integers) {
-      arguments.push_back(randomIntegers(random, slot.shape, 0, model.vocab));
-      if (slot.name == "targets")
+      // A key of 0 would turn dropout off.
+      arguments.push_back(randomIntegers(random, slot.shape, slot.name == "dropout_key", model.vocab));
+      if (slot.name == "targets") {
         arguments.back()[0] = -1;
+        const Values valid = validTokens(slot.shape);
+        for (int64_t i = 0; model.padded && i < valid.size(); ++i)
+          if (valid[i] == 0)
+            arguments.back()[i] = -1;
+      }
     } else if (slot.name.find("ln") != std::string::npos) {
       arguments.push_back(randomReals(random, slot.shape, 0.5, 1.5)); // gains
     } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -20,18 +21,25 @@ struct SmallModel {
   nn::FeedForward feed_forward = nn::FeedForward::swiglu;
   bool tied = false;    // the output layer reads the embedding's table
   bool grouped = false; // two heads to a key, norms of queries and keys, rotated halves, capped scores
+  bool padded = false;  // an input tells padding
   bool classic = false; // learned positions, LayerNorm, biases, fused projections, dropout
+  double attention_dropout = 0;
 
   Graph declare(Batch batch) const;
 };
 
-// baseline, no positions, no norm, post-norm, GELU, tied, grouped, classic.
+// How googletest names a parameter.
+inline void PrintTo(const SmallModel &model, std::ostream *stream) { *stream << model.name; }
+
+// baseline, no positions, no norm, post-norm, GELU, tied, grouped, padded, grouped with dropout of the weights, classic
+// with the same.
 std::vector<SmallModel> smallModels();
 
 // The module with all entries, as stage `imported` has it.
 mlir::OwningOpRef<mlir::ModuleOp> imported(const SmallModel &model, Batch batch, const std::string &cpu);
 
-// Ids, positions, targets (one of them ignored) and weights for an entry.
+// Ids, positions, targets and weights for an entry. Ignored are the first target and those of padding, which the first
+// sequence has at both ends; the last of several sequences is padding alone.
 std::vector<Values> drawArguments(mlir::func::FuncOp entry, const SmallModel &model, uint64_t seed);
 
 } // namespace burin::test

@@ -160,14 +160,116 @@ func.func @probabilities_escape(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: te
 
 // -----
 
+// A padding mask beside the causal one: a number for each key of a sequence, read as it is.
+// CHECK-LABEL: @padded
+// CHECK-SAME:  %[[VALID:[a-z0-9]+]]: tensor<2x16xi32>, %[[I:[a-z0-9]+]]: tensor<16x1xi32>, %[[J:[a-z0-9]+]]: tensor<1x16xi32>
+// CHECK:       %[[KEEP:.+]] = burin.reshape %[[VALID]] to [2, 1, 1, 16]
+// CHECK:       burin.attention {{.+}} with %[[KEEP]], %[[I]], %[[J]]
+// CHECK-NEXT:  ^bb0(%[[S:.+]]: tensor<f32>, %[[KEPT:.+]]: tensor<i32>, %{{.+}}: tensor<i32>, %{{.+}}: tensor<i32>):
+// CHECK-NEXT:    %[[MASKED:.+]] = burin.mask %[[S]], %[[KEPT]]
+// CHECK-NEXT:    %[[CAUSAL:.+]] = burin.greater_equal
+// CHECK-NEXT:    %[[BOTH:.+]] = burin.mask %[[MASKED]], %[[CAUSAL]]
+// CHECK-NEXT:    burin.yield %[[BOTH]] : tensor<f32>
+func.func @padded(%q: tensor<2x4x16x8xf32>, %k: tensor<2x4x16x8xf32>, %v: tensor<2x4x16x8xf32>, %valid: tensor<2x16xi32>, %i: tensor<16x1xi32>, %j: tensor<1x16xi32>) -> tensor<2x4x16x8xf32> {
+  %s = burin.matmul %q, %k transpose_b : tensor<2x4x16x8xf32>, tensor<2x4x16x8xf32>
+  %keep = burin.reshape %valid to [2, 1, 1, 16] : tensor<2x16xi32>
+  %masked = burin.mask %s, %keep : tensor<2x4x16x16xf32>, tensor<2x1x1x16xi32>
+  %causal = burin.greater_equal %i, %j : tensor<16x1xi32>, tensor<1x16xi32>
+  %both = burin.mask %masked, %causal : tensor<2x4x16x16xf32>, tensor<16x16xi32>
+  %p = burin.softmax %both : tensor<2x4x16x16xf32>
+  %o = burin.matmul %p, %v : tensor<2x4x16x16xf32>, tensor<2x4x16x8xf32>
+  return %o : tensor<2x4x16x8xf32>
+}
+
+// -----
+
+// Dropout of the probabilities: its factors are made inside, from a key for each row.
+// CHECK-LABEL: @dropout
+// CHECK-SAME:  %[[KEYS:[a-z0-9]+]]: tensor<2x4x16x1xi32>, %[[J:[a-z0-9]+]]: tensor<1x16xi32>
+// CHECK-NOT:   burin.dropout_by_key
+// CHECK:       burin.attention {{.+}} with %[[KEYS]], %[[J]]
+// CHECK-NEXT:  ^bb0(%[[S:.+]]: tensor<f32>, %[[KEY:.+]]: tensor<i32>, %[[COLUMN:.+]]: tensor<i32>):
+// CHECK-NEXT:    %[[FACTOR:.+]] = burin.dropout_by_key %[[KEY]], %[[COLUMN]] rate 2.000000e-01
+// CHECK-NEXT:    burin.yield %[[S]], %[[FACTOR]] : tensor<f32>, tensor<f32>
+// CHECK-NOT:   burin.mul
+func.func @dropout(%q: tensor<2x4x16x8xf32>, %k: tensor<2x4x16x8xf32>, %v: tensor<2x4x16x8xf32>, %keys: tensor<2x4x16x1xi32>, %j: tensor<1x16xi32>) -> tensor<2x4x16x8xf32> {
+  %s = burin.matmul %q, %k transpose_b : tensor<2x4x16x8xf32>, tensor<2x4x16x8xf32>
+  %p = burin.softmax %s : tensor<2x4x16x16xf32>
+  %factors = burin.dropout_by_key %keys, %j rate 0.2 : tensor<2x4x16x1xi32>, tensor<1x16xi32>
+  %dropped = burin.mul %p, %factors : tensor<2x4x16x16xf32>, tensor<2x4x16x16xf32>
+  %o = burin.matmul %dropped, %v : tensor<2x4x16x16xf32>, tensor<2x4x16x8xf32>
+  return %o : tensor<2x4x16x8xf32>
+}
+
+// -----
+
+// Factors that are given are read, on whichever side they stand; the heads may be folded after that.
+// CHECK-LABEL: @factor_given
+// CHECK-SAME:  %[[GIVEN:[a-z0-9]+]]: tensor<5x7xf32>
+// CHECK:       burin.attention {{.+}} with %[[GIVEN]]
+// CHECK:         burin.yield %{{.+}}, %{{.+}} : tensor<f32>, tensor<f32>
+func.func @factor_given(%q: tensor<2x4x5x8xf32>, %k: tensor<2x4x7x8xf32>, %v: tensor<8x7x3xf32>, %given: tensor<5x7xf32>) -> tensor<8x5x3xf32> {
+  %s = burin.matmul %q, %k transpose_b : tensor<2x4x5x8xf32>, tensor<2x4x7x8xf32>
+  %p = burin.softmax %s : tensor<2x4x5x7xf32>
+  %weighed = burin.mul %given, %p : tensor<5x7xf32>, tensor<2x4x5x7xf32>
+  %folded = burin.reshape %weighed to [8, 5, 7] : tensor<2x4x5x7xf32>
+  %o = burin.matmul %folded, %v : tensor<8x5x7xf32>, tensor<8x7x3xf32>
+  return %o : tensor<8x5x3xf32>
+}
+
+// -----
+
 // CHECK-LABEL: @probabilities_changed
 // CHECK-NOT:   burin.attention
-func.func @probabilities_changed(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x3xf32>, %keep: tensor<5x7xf32>) -> tensor<5x3xf32> {
+func.func @probabilities_changed(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x3xf32>) -> tensor<5x3xf32> {
   %s = burin.matmul %q, %k transpose_b : tensor<5x8xf32>, tensor<7x8xf32>
   // expected-remark @+1 {{attention not fused: the probabilities are changed before they meet the values}}
   %p = burin.softmax %s : tensor<5x7xf32>
-  %dropped = burin.mul %p, %keep : tensor<5x7xf32>, tensor<5x7xf32>
-  %o = burin.matmul %dropped, %v : tensor<5x7xf32>, tensor<7x3xf32>
+  %root = burin.sqrt %p : tensor<5x7xf32>
+  %o = burin.matmul %root, %v : tensor<5x7xf32>, tensor<7x3xf32>
+  return %o : tensor<5x3xf32>
+}
+
+// -----
+
+// Two factors: the second finds probabilities that are changed already.
+// CHECK-LABEL: @two_factors
+// CHECK-NOT:   burin.attention
+func.func @two_factors(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x3xf32>, %a: tensor<5x7xf32>) -> tensor<5x3xf32> {
+  %s = burin.matmul %q, %k transpose_b : tensor<5x8xf32>, tensor<7x8xf32>
+  // expected-remark @+1 {{attention not fused: the probabilities are changed before they meet the values}}
+  %p = burin.softmax %s : tensor<5x7xf32>
+  %once = burin.mul %p, %a : tensor<5x7xf32>, tensor<5x7xf32>
+  %twice = burin.mul %once, %a : tensor<5x7xf32>, tensor<5x7xf32>
+  %o = burin.matmul %twice, %v : tensor<5x7xf32>, tensor<7x3xf32>
+  return %o : tensor<5x3xf32>
+}
+
+// -----
+
+// The fused op's adjoint takes the factor for a constant.
+// CHECK-LABEL: @factor_of_scores
+// CHECK-NOT:   burin.attention
+func.func @factor_of_scores(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x3xf32>) -> tensor<5x3xf32> {
+  %s = burin.matmul %q, %k transpose_b : tensor<5x8xf32>, tensor<7x8xf32>
+  %gate = burin.sigmoid %s : tensor<5x7xf32>
+  // expected-remark @+1 {{attention not fused: the probabilities are multiplied by what is made of the scores}}
+  %p = burin.softmax %s : tensor<5x7xf32>
+  %gated = burin.mul %p, %gate : tensor<5x7xf32>, tensor<5x7xf32>
+  %o = burin.matmul %gated, %v : tensor<5x7xf32>, tensor<7x3xf32>
+  return %o : tensor<5x3xf32>
+}
+
+// -----
+
+// CHECK-LABEL: @learned_factor
+// CHECK-NOT:   burin.attention
+func.func @learned_factor(%q: tensor<5x8xf32>, %k: tensor<7x8xf32>, %v: tensor<7x3xf32>, %table: tensor<5x7xf32> {burin.role = "parameter"}) -> tensor<5x3xf32> {
+  %s = burin.matmul %q, %k transpose_b : tensor<5x8xf32>, tensor<7x8xf32>
+  // expected-remark @+1 {{attention not fused: the probabilities are multiplied by a learned tensor}}
+  %p = burin.softmax %s : tensor<5x7xf32>
+  %weighed = burin.mul %p, %table : tensor<5x7xf32>, tensor<5x7xf32>
+  %o = burin.matmul %weighed, %v : tensor<5x7xf32>, tensor<7x3xf32>
   return %o : tensor<5x3xf32>
 }
 

@@ -81,6 +81,8 @@ TEST(Device, IdOutsideItsBoundsRunsNothing) {
   std::memset(device.buffer(BURIN_GRADIENTS), 1, 64);
   step.targets[35] = -2;
   EXPECT_ERROR(device.run(step.entry), "targets[2, 3] is -2, but must be at least -1 and less than 128");
+  step.targets[35] = 128;
+  EXPECT_ERROR(device.run(step.entry), "targets[2, 3] is 128, but must be at least -1 and less than 128");
   EXPECT_EQ(std::to_integer<int>(device.buffer(BURIN_GRADIENTS)[0]), 1);
 }
 
