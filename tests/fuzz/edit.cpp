@@ -21,6 +21,10 @@ template <typename Op> Op restored(const Node &) { return {}; }
 template <> DropoutMask restored(const Node &node) {
   return {attributeOf(node, "width").integer, attributeOf(node, "rate").real, attributeOf(node, "id").integer};
 }
+template <> DropoutKeys restored(const Node &node) {
+  return {attributeOf(node, "width").integer, attributeOf(node, "id").integer};
+}
+template <> DropoutByKey restored(const Node &node) { return {attributeOf(node, "rate").real}; }
 template <> Gelu restored(const Node &node) { return {attributeOf(node, "approximate").integer != 0}; }
 template <> Matmul restored(const Node &node) {
   return {attributeOf(node, "transpose_a").integer != 0, attributeOf(node, "transpose_b").integer != 0};
@@ -59,15 +63,16 @@ template <typename Op, int operands> std::pair<const std::string_view, Apply> en
 // Every op of dsl/ops.
 const std::map<std::string_view, Apply> &table() {
   static const std::map<std::string_view, Apply> ops = {
-      entry<Add, 2>(),          entry<Concat, 2>(),    entry<CrossEntropy, 2>(), entry<Div, 2>(),
-      entry<DropoutMask, 3>(),  entry<Embedding, 2>(), entry<Exp, 1>(),          entry<Gelu, 1>(),
-      entry<GreaterEqual, 2>(), entry<IsFinite, 1>(),  entry<Log, 1>(),          entry<Mask, 2>(),
-      entry<Matmul, 2>(),       entry<Maximum, 2>(),   entry<Minimum, 2>(),      entry<Mul, 2>(),
-      entry<Past, 1>(),         entry<ReduceMax, 1>(), entry<ReduceSum, 1>(),    entry<Relu, 1>(),
-      entry<Reshape, 1>(),      entry<RmsNorm, 2>(),   entry<Rope, 2>(),         entry<Scale, 1>(),
-      entry<Sigmoid, 1>(),      entry<Silu, 1>(),      entry<Sinusoid, 1>(),     entry<Slice, 1>(),
-      entry<Softmax, 1>(),      entry<Sqrt, 1>(),      entry<Sub, 2>(),          entry<Tanh, 1>(),
-      entry<ToFloat, 1>(),      entry<Transpose, 1>(), entry<Where, 3>()};
+      entry<Add, 2>(),          entry<Concat, 2>(),      entry<CrossEntropy, 2>(), entry<Div, 2>(),
+      entry<DropoutByKey, 2>(), entry<DropoutKeys, 3>(), entry<DropoutMask, 3>(),  entry<Embedding, 2>(),
+      entry<Exp, 1>(),          entry<Gelu, 1>(),        entry<GreaterEqual, 2>(), entry<IsFinite, 1>(),
+      entry<Log, 1>(),          entry<Mask, 2>(),        entry<Matmul, 2>(),       entry<Maximum, 2>(),
+      entry<Minimum, 2>(),      entry<Mul, 2>(),         entry<Past, 1>(),         entry<ReduceMax, 1>(),
+      entry<ReduceSum, 1>(),    entry<Relu, 1>(),        entry<Reshape, 1>(),      entry<RmsNorm, 2>(),
+      entry<Rope, 2>(),         entry<Scale, 1>(),       entry<Sigmoid, 1>(),      entry<Silu, 1>(),
+      entry<Sinusoid, 1>(),     entry<Slice, 1>(),       entry<Softmax, 1>(),      entry<Sqrt, 1>(),
+      entry<Sub, 2>(),          entry<Tanh, 1>(),        entry<ToFloat, 1>(),      entry<Transpose, 1>(),
+      entry<Where, 3>()};
   return ops;
 }
 
