@@ -143,19 +143,21 @@ TEST_F(PrepareProgramTest, IdsWithoutATokenizer) {
   EXPECT_EQ(run(TOY_LARGE, {"generate", "--checkpoint", checkpoint}).code, 0);
 }
 
-// Killed at any moment: each shard that is there is whole, and the folder opens only if all are.
+// Killed at any moment: each shard that is there is whole, and the folder opens only if all are, or with what it held.
 TEST_F(PrepareProgramTest, KillAtAnyMomentLeavesNoHalfShardThatOpens) {
   makeVocabulary(vocabulary, 300);
   text = folder.write("long.txt", tales(20'000));
   int opened = 0, refused = 0;
+  const std::string begun = prepared + "/.burin-unfinished";
   for (int round = 0; round < 20; ++round) {
+    std::filesystem::remove_all(begun);
     Program program(BURIN_TEXT,
                     {"prepare", "--tokenizer", vocabulary, "--out", prepared, "--shard-tokens", "20000", text});
+    for (int i = 0; i < 10'000 && !std::filesystem::exists(begun); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::this_thread::sleep_for(std::chrono::milliseconds(4 * round));
     program.signal(SIGKILL);
     program.wait();
-    if (!std::filesystem::exists(prepared))
-      continue;
     for (const auto &entry : std::filesystem::directory_iterator(prepared))
       if (entry.path().extension() == ".tokens")
         runtime::TokenFile(entry.path().string()).expectChecksum(); // throws on the least damage
