@@ -195,7 +195,7 @@ void benchBatches(const Device &device, const BenchOptions &options, double step
   const Corpus corpus = openCorpus({.path = options.data,
                                     .tokens = {},
                                     .tokenizer = {},
-                                    .validFraction = 0.1,
+                                    .validFraction = {},
                                     .vocab = device.model().vocab,
                                     .length = step.entry.length},
                                    nullptr);
@@ -256,7 +256,7 @@ Action addBench(CLI::App &app, const burin_model &model) {
     addText(*command, "--data", options->data, "also time reading batches of this text, or these token ids");
   addThreads(*command, options->threads);
   return [=, &model] {
-    checkRange("--pairs", static_cast<double>(options->pairs), {1, 10000});
+    checkRange("--pairs", options->pairs, {1, 10000});
     checkRange("--seconds", options->seconds, {0, 60, true});
     if (options->entries.empty())
       for (std::string_view name : {"step", "loss", "logits"})

@@ -23,9 +23,6 @@ Action addPlot(CLI::App &app, const burin_model &model);
 Action addInfo(CLI::App &app, const burin_model &model);
 Action addBench(CLI::App &app, const burin_model &model);
 
-// The share of points that a regression keeps for validation where nobody says.
-constexpr double regressionValidFraction = 0.2;
-
 // A flag for a number, as people write it in decimal: CLI11 alone reads "" as 0, 010 as 8 and 0x10 as 16.
 template <typename T> struct NumberOf { using type = T; };
 template <typename T> struct NumberOf<std::optional<T>> { using type = T; };
@@ -37,7 +34,9 @@ template <typename T> CLI::Option *addNumber(CLI::App &command, std::string flag
     auto [stop, error] = std::from_chars(begin, end, value);
     if (stop != end || error == std::errc::invalid_argument)
       return "'" + text + "' is not a " + (std::is_integral_v<Number> ? "whole number" : "number");
-    if (std::is_integral_v<Number> && error == std::errc{})
+    if (error == std::errc::result_out_of_range) // CLI11 would take the nearest number that there is
+      return "'" + text + "' is too large or too small a number";
+    if (std::is_integral_v<Number>)
       text = std::to_string(value);
     return {};
   };

@@ -46,13 +46,14 @@ Action addGenerate(CLI::App &app, const burin_model &model) {
       ->capture_default_str();
   addNumber(*command, "--top-p", options->sample.topP, "draw from the most likely tokens that reach p together, (0, 1]")
       ->capture_default_str();
-  addNumber(*command, "--seed", options->sample.seed, "seed of the draws, in [0, 9e18]")->capture_default_str();
+  addNumber(*command, "--seed", options->sample.seed, "seed of the draws, in [0, 9000000000000000000]")
+      ->capture_default_str();
   addThreads(*command, options->threads);
   return [=, &model] {
-    checkRange("--count", static_cast<double>(options->count), {1, 1e6});
+    checkRange("--count", options->count, {1, 1e6});
     checkRange("--temperature", options->sample.temperature, {0, 100});
-    checkRange("--top-k", static_cast<double>(options->sample.topK), {0, 1e12});
-    checkRange("--seed", static_cast<double>(options->sample.seed), {0, 9e18});
+    checkRange("--top-k", options->sample.topK, {0, 1e12});
+    checkRange("--seed", options->sample.seed, {0, 9e18});
     checkRange("--top-p", options->sample.topP, {0, 1, true});
     Device device(model, options->threads);
     Checkpoint checkpoint = loadCheckpoint(options->checkpoint, device, /*withMoments=*/false);

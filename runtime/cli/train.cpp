@@ -16,6 +16,7 @@ using nlohmann::json;
 // A resumed run keeps every option that the command line does not name; what it does change is said.
 TrainOptions resumedOptions(const CLI::App &command, const TrainOptions &given, const std::string &checkpoint) {
   json options = toJson(savedOptions(checkpoint)), flags = toJson(given);
+  auto said = [](const json &value) { return value.is_null() ? "none" : value.dump(); };
   for (auto &[name, value] : options.items()) {
     const CLI::Option *flag = command.get_option_no_throw(flagOf(name));
     bool given =
@@ -23,8 +24,8 @@ TrainOptions resumedOptions(const CLI::App &command, const TrainOptions &given, 
     if (!given || value == flags.at(name))
       continue;
     if (name != "data") // the same text may lie elsewhere now; whether it is the same is checked
-      fmt::print(stderr, "note: {} is now {}, the run began with {}\n", flagOf(name), flags.at(name).dump(),
-                 value.dump());
+      fmt::print(stderr, "note: {} is now {}, the run began with {}\n", flagOf(name), said(flags.at(name)),
+                 said(value));
     value = flags.at(name);
   }
   return fromJson(options);
@@ -80,8 +81,6 @@ Action addTrain(CLI::App &app, const burin_model &model) {
   auto options = std::make_shared<TrainOptions>();
   auto run = std::make_shared<RunOptions>();
   run->out = std::string(model.name) + "-run";
-  if (points)
-    options->validFraction = regressionValidFraction;
   using Names = std::set<std::string_view>;
   visitFields(*options, Flags{*command, points ? Names{"tokens", "tokenizer", "windows", "check"} : Names{"split"}});
   addText(*command, "--out", run->out, "folder for checkpoint.safetensors and log.jsonl")->capture_default_str();
@@ -104,8 +103,8 @@ Action addTrain(CLI::App &app, const burin_model &model) {
       throw UsageError("--data is required: a text or token ids to train on");
     }
     check(final, points);
-    checkRange("--stop-after", static_cast<double>(run->stopAfter), {0, 1e12});
-    checkRange("--print-every", static_cast<double>(run->printEvery), {0, 1e12});
+    checkRange("--stop-after", run->stopAfter, {0, 1e12});
+    checkRange("--print-every", run->printEvery, {0, 1e12});
     return runTraining(model, final, *run);
   };
 }
@@ -113,7 +112,7 @@ Action addTrain(CLI::App &app, const burin_model &model) {
 Action addEval(CLI::App &app, const burin_model &model) {
   struct Options {
     std::string data, checkpoint, part = "valid";
-    double validFraction = 0.1;
+    std::optional<double> validFraction;
     int threads = 0;
     bool json = false, anyModel = false, check = false;
   };
@@ -126,18 +125,20 @@ Action addEval(CLI::App &app, const burin_model &model) {
   command->add_option("--part", options->part, "valid, train or all of the text")
       ->check(CLI::IsMember({"valid", "train", "all"}))
       ->capture_default_str();
-  addNumber(*command, "--valid-fraction", options->validFraction, "as given to train")->capture_default_str();
+  addNumber(*command, "--valid-fraction", options->validFraction, "as given to train [what was given to train]");
   command->add_flag("--check", options->check, "look at all token ids of the data first");
   command->add_flag("--json", options->json, "print one JSON object");
   addThreads(*command, options->threads);
   return [=, &model] {
-    checkRange("--valid-fraction", options->validFraction, {0, 0.9, true});
+    if (options->validFraction)
+      checkRange("--valid-fraction", *options->validFraction, {0, 0.9, true});
     Device device(model, options->threads);
     const bool all = options->part == "all";
     Corpus corpus = openEvalCorpus({.path = options->data,
                                     .tokens = {},
                                     .tokenizer = {},
-                                    .validFraction = all ? std::nullopt : std::optional(options->validFraction),
+                                    .validFraction = options->validFraction,
+                                    .whole = all,
                                     .vocab = model.vocab,
                                     .length = LossEntry(device).entry.length,
                                     .check = options->check},
@@ -145,13 +146,12 @@ Action addEval(CLI::App &app, const burin_model &model) {
     Part part = all                        ? Part{0, corpus.tokens->size()}
                 : options->part == "valid" ? corpus.parts.valid
                                            : corpus.parts.train;
-    if (!corpus.taken.empty())
-      fmt::print(stderr, "{}: {}\n", options->data, corpus.taken);
     if (part.size() < 2)
       fail("data file {} is too short: have {} tokens, need 2", options->data, part.size());
     Checkpoint checkpoint = loadCheckpoint(options->checkpoint, device, /*withMoments=*/false);
     if (!options->anyModel)
       expectModel(options->checkpoint, checkpoint, model);
+    fmt::print(stderr, "{}: {}\n", options->data, corpus.taken);
     Evaluation result = evaluate(device, *corpus.tokens, part, corpus.tokenizer.get());
     if (options->json) {
       json line = {

@@ -21,6 +21,12 @@ std::unique_ptr<Tokenizer> namedTokenizer(const CorpusOptions &options, const js
   return options.tokenizer ? openTokenizer(*options.tokenizer) : nullptr;
 }
 
+// The share for validation that the run was begun with, if one was given.
+std::optional<double> savedFraction(const json &run) {
+  const json saved = run.is_null() ? json() : run.value("/options/valid_fraction"_json_pointer, json());
+  return saved.is_null() ? std::nullopt : std::optional(saved.get<double>());
+}
+
 void openText(Corpus &corpus, MappedFile file, const CorpusOptions &options, const json &run) {
   auto text = std::make_unique<TextFile>(std::move(file));
   corpus.fingerprint = {{"bytes", text->bytes().size()}, {"fingerprint", text->fingerprint()}};
@@ -31,8 +37,10 @@ void openText(Corpus &corpus, MappedFile file, const CorpusOptions &options, con
     corpus.tokenizer = chooseTokenizer(*text, options.tokens.value_or(""), options.vocab);
   else
     fail("data file {} is a text, but the model was trained on token ids, without a tokenizer", options.path);
-  if (options.tokenizer)
-    corpus.taken = "a text, encoded with the tokenizer";
+  corpus.taken = dynamic_cast<const ByteTokenizer *>(corpus.tokenizer.get()) ? "a text, by bytes"
+                 : dynamic_cast<const CharacterTokenizer *>(corpus.tokenizer.get())
+                     ? "a text, by characters"
+                     : "a text, encoded with the tokenizer";
   corpus.tokens = std::move(text);
 }
 
@@ -97,7 +105,11 @@ void openFolder(Corpus &corpus, const CorpusOptions &options, const json &run) {
     }
   }
   openIds(corpus, std::move(files), options, run);
-  if (!prepared.valid.empty() && options.validFraction) {
+  if (!prepared.valid.empty() && !options.whole) {
+    if (options.validFraction && options.validFraction != savedFraction(run)) // earlier versions saved the default, too
+      throw UsageError(fmt::format("--valid-fraction is {}, but {} was cut by `burin-text prepare`, into {} tokens to "
+                                   "train on and {} to validate: leave it out, or prepare with another --valid",
+                                   *options.validFraction, options.path, train, corpus.tokens->size() - train));
     corpus.parts = {{0, train}, {train, corpus.tokens->size()}};
     expectLongEnough(*corpus.tokens, corpus.parts, options.length);
   }
@@ -118,7 +130,7 @@ Corpus openCorpus(const CorpusOptions &options, const json &run) {
     openFolder(corpus, options, run);
   } else {
     MappedFile file(options.path);
-    if (options.tokens || recognise(file.bytes()) == DataFormat::text) {
+    if (options.tokens || recognise(file.bytes(), options.vocab) == DataFormat::text) {
       openText(corpus, std::move(file), options, run);
     } else {
       std::vector<TokenFile> files;
@@ -126,8 +138,13 @@ Corpus openCorpus(const CorpusOptions &options, const json &run) {
       openIds(corpus, std::move(files), options, run);
     }
   }
-  if (options.validFraction && corpus.parts.train.size() == 0)
-    corpus.parts = split(*corpus.tokens, *options.validFraction, options.length);
+  if (options.whole)
+    return corpus;
+  if (corpus.parts.train.size() == 0) {
+    const std::optional<double> fraction = options.validFraction ? options.validFraction : savedFraction(run);
+    corpus.parts = split(*corpus.tokens, fraction.value_or(0.1), options.length);
+  }
+  corpus.fingerprint["train"] = corpus.parts.train.size();
   return corpus;
 }
 

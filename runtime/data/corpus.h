@@ -14,7 +14,8 @@ struct CorpusOptions {
   std::string path;
   std::optional<std::string> tokens;    // "bytes" or "characters": the file is a text, whatever it looks like
   std::optional<std::string> tokenizer; // of a text; of ids, to tell what they mean
-  std::optional<double> validFraction;  // nothing: the parts are not wanted
+  std::optional<double> validFraction;  // nothing: that of the run or 0.1; not for a folder with parts of its own
+  bool whole = false;                   // the parts are not wanted
   int64_t vocab = 0, length = 0;        // of the model: its ids, the tokens of a window
   bool check = false;                   // look at all ids, not only at the first
 };
@@ -23,7 +24,7 @@ struct Corpus {
   std::unique_ptr<Tokens> tokens;
   std::unique_ptr<Tokenizer> tokenizer; // none: ids of which nobody said what they mean
   Parts parts;
-  std::string taken;          // what the file was taken for; empty for a plain text
+  std::string taken;          // what the file was taken for: "a text, by bytes"
   nlohmann::json fingerprint; // tells a resumed run whether it got the same data
 };
 

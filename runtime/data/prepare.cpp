@@ -12,6 +12,27 @@
 namespace burin::runtime {
 namespace {
 
+// Where the shards are until all are written, so that a preparation that fails changes nothing.
+class UnfinishedFolder {
+public:
+  explicit UnfinishedFolder(const std::string &out) : path_(out + name) {
+    remove(); // one that was killed left it
+    std::error_code error;
+    std::filesystem::create_directory(path_, error);
+    if (error)
+      fail("cannot make the folder {}: {}", path_, error.message());
+  }
+  ~UnfinishedFolder() { remove(); }
+  static constexpr const char *name = "/.burin-unfinished";
+
+private:
+  void remove() const {
+    std::error_code ignored;
+    std::filesystem::remove_all(path_, ignored);
+  }
+  std::string path_;
+};
+
 // A file to be read: a text, or ids.
 struct Source {
   std::unique_ptr<TokenFile> ids;
@@ -22,10 +43,10 @@ struct Source {
   uint64_t size() const { return ids ? ids->size() : text->size(); }
 };
 
-Source openSource(const std::string &path, bool isText) {
+Source openSource(const std::string &path, bool isText, int64_t vocab) {
   MappedFile file(path);
   Source source;
-  if (isText || recognise(file.bytes()) == DataFormat::text)
+  if (isText || recognise(file.bytes(), vocab) == DataFormat::text)
     source.text = std::make_unique<MappedFile>(std::move(file));
   else
     source.ids = std::make_unique<TokenFile>(std::move(file));
@@ -41,7 +62,8 @@ public:
   void add(std::span<const int32_t> ids) {
     while (!ids.empty()) {
       if (!writer_)
-        writer_ = std::make_unique<TokenFileWriter>(options_.out + '/' + fileName(), vocab_, hash_);
+        writer_ =
+            std::make_unique<TokenFileWriter>(options_.out + UnfinishedFolder::name + '/' + fileName(), vocab_, hash_);
       size_t room = static_cast<size_t>(options_.shardTokens) - writer_->count();
       std::span<const int32_t> here = ids.first(std::min(room, ids.size()));
       writer_->add(here);
@@ -99,11 +121,13 @@ private:
   };
   Cut findCut() const;
   uint64_t documentEnd(const Source &source, uint64_t from) const;
+  uint64_t documentBegin(const Source &source, uint64_t from) const;
+  double bytesFrom(Cut cut) const;
   void encode(const Source &source, uint64_t begin, uint64_t end, Shards &shards);
   void encodeText(const MappedFile &text, uint64_t begin, uint64_t end, Shards &shards);
   void copyIds(const TokenFile &ids, uint64_t begin, uint64_t end, Shards &shards);
   void report(uint64_t bytes);
-  void removeLeftShards() const;
+  void replaceShards() const;
 
   const Tokenizer &tokenizer_;
   const PrepareOptions &options_;
@@ -134,26 +158,67 @@ uint64_t Preparation::documentEnd(const Source &source, uint64_t from) const {
   return source.size();
 }
 
-// The share for validation is the end of all files together. It begins with a document; where none ends behind the
-// place that the share asks for, at that place, or at the next one where the text may be cut.
+// The beginning of the document that `from` lies in.
+uint64_t Preparation::documentBegin(const Source &source, uint64_t from) const {
+  if (!endOfText_)
+    return 0;
+  if (source.text) {
+    const std::string mark = tokenizer_.bytesOf(*endOfText_);
+    size_t found = source.text->bytes().substr(0, from).rfind(mark);
+    return found == std::string_view::npos ? 0 : found + mark.size();
+  }
+  std::vector<int32_t> block;
+  for (uint64_t end = from; end > 0; end -= block.size()) {
+    block.resize(std::min<uint64_t>(size_t{1} << 16, end));
+    source.ids->read(end - block.size(), block, tokenizer_.vocab());
+    source.ids->release(end - block.size(), block.size());
+    if (auto found = std::find(block.rbegin(), block.rend(), *endOfText_); found != block.rend())
+      return end - static_cast<uint64_t>(found - block.rbegin());
+  }
+  return 0;
+}
+
+// The bytes of all files behind a place.
+double Preparation::bytesFrom(Cut cut) const {
+  double bytes = 0;
+  for (size_t i = cut.file; i < sources_.size(); ++i) {
+    const auto size = static_cast<double>(sources_[i].size());
+    const double share = i > cut.file || size == 0 ? 1 : 1 - static_cast<double>(cut.offset) / size;
+    bytes += share * static_cast<double>(sources_[i].bytes());
+  }
+  return bytes;
+}
+
+// The share for validation is the end of all files together. It begins with a document: the next one behind the place
+// that the share asks for, or else the one at that place, if this changes neither part by more than half of the
+// smaller. A document that is too long for that is cut: where the text may be cut, or else at the end of a line.
 Preparation::Cut Preparation::findCut() const {
   if (options_.validFraction == 0)
     return {sources_.size(), 0};
-  auto before = static_cast<uint64_t>(static_cast<double>(allBytes_) * (1 - options_.validFraction));
+  const double all = static_cast<double>(allBytes_), asked = all * options_.validFraction;
+  const double tolerance = std::min(asked, all - asked) / 2;
+  auto before = static_cast<uint64_t>(all - asked);
   size_t file = 0;
   while (file + 1 < sources_.size() && before >= sources_[file].bytes())
     before -= sources_[file++].bytes();
   const Source &source = sources_[file];
   double share = static_cast<double>(before) / static_cast<double>(std::max<uint64_t>(1, source.bytes()));
   uint64_t from = std::min(source.size(), static_cast<uint64_t>(share * static_cast<double>(source.size())));
-  uint64_t end = documentEnd(source, from);
-  if (end < source.size())
-    return {file, end};
-  if (file + 1 < sources_.size())
-    return {file + 1, 0};
-  if (source.text)
-    from = tokenizer_.border(source.text->bytes(), from).value_or(source.size());
-  return {file, from};
+  Cut next = {file, documentEnd(source, from)};
+  if (next.offset == source.size())
+    next = {file + 1, 0};
+  if (bytesFrom(next) >= asked - tolerance)
+    return next;
+  const Cut here = {file, documentBegin(source, from)};
+  if (bytesFrom(here) <= asked + tolerance)
+    return here;
+  if (!source.text)
+    return {file, from};
+  const std::string_view text = source.text->bytes();
+  if (std::optional<size_t> border = tokenizer_.border(text, from))
+    return {file, *border};
+  const size_t line = text.find('\n', from);
+  return line == text.npos ? next : Cut{file, line + 1};
 }
 
 void Preparation::report(uint64_t bytes) {
@@ -202,26 +267,33 @@ void Preparation::encode(const Source &source, uint64_t begin, uint64_t end, Sha
   shards.endDocument(endOfText_);
 }
 
-// Of an earlier preparation with more shards, and of one that was killed.
-void Preparation::removeLeftShards() const {
-  for (const auto &entry : std::filesystem::directory_iterator(options_.out)) {
-    std::string name = entry.path().filename().string();
-    auto listed = [&](const std::vector<Shard> &shards) {
-      return std::any_of(shards.begin(), shards.end(), [&](const Shard &shard) { return shard.file == name; });
-    };
-    // train-00012.tokens
-    bool ours = (name.starts_with("train-") || name.starts_with("valid-")) &&
-                (name.ends_with(".tokens") || name.ends_with(".tokens.tmp"));
-    const std::string number = name.substr(0, name.find('.')).substr(std::min<size_t>(name.size(), 6));
-    ours = ours && number.size() >= 5 && number.find_first_not_of("0123456789") == std::string::npos;
-    if (std::error_code ignored; ours && !listed(train_.shards()) && !listed(valid_.shards()))
-      std::filesystem::remove(entry.path(), ignored);
+// Puts the shards in the place of those of an earlier preparation.
+void Preparation::replaceShards() const {
+  namespace fs = std::filesystem;
+  removePrepared(options_.out); // from here on the folder does not open, until the new list is written
+  for (const auto &entry : fs::directory_iterator(options_.out)) {
+    std::string name = entry.path().filename().string(); // train-00012.tokens
+    if (!(name.starts_with("train-") || name.starts_with("valid-")) || !name.ends_with(".tokens"))
+      continue;
+    const std::string number = name.substr(6, name.size() - 6 - 7);
+    if (std::error_code ignored; number.size() >= 5 && number.find_first_not_of("0123456789") == number.npos)
+      fs::remove(entry.path(), ignored);
   }
+  for (const Shards *shards : {&train_, &valid_})
+    for (const Shard &shard : shards->shards()) {
+      const std::string name = '/' + shard.file;
+      std::error_code error;
+      fs::rename(options_.out + UnfinishedFolder::name + name, options_.out + name, error);
+      if (error)
+        fail("cannot write {}{}: {}", options_.out, name, error.message());
+    }
+  writePrepared(options_.out,
+                {tokenizer_.vocab(), tokenizer_.hash(), tokenizer_.saved(), train_.shards(), valid_.shards()});
 }
 
 PrepareResult Preparation::go() {
   for (const std::string &path : options_.files) {
-    Source &source = sources_.emplace_back(openSource(path, options_.texts));
+    Source &source = sources_.emplace_back(openSource(path, options_.texts, tokenizer_.vocab()));
     allBytes_ += source.bytes();
     const std::filesystem::path in = std::filesystem::path(path).parent_path();
     if (std::error_code ignored;
@@ -241,7 +313,7 @@ PrepareResult Preparation::go() {
   Cut cut = findCut();
 
   OutputFolder folder(options_.out);
-  removePrepared(options_.out); // from here on the folder does not open, until all is done
+  const UnfinishedFolder shards(options_.out);
   for (size_t i = 0; i < sources_.size(); ++i) {
     uint64_t end = i < cut.file ? sources_[i].size() : i == cut.file ? cut.offset : 0;
     encode(sources_[i], 0, end, train_);
@@ -255,11 +327,13 @@ PrepareResult Preparation::go() {
     fail("the files hold {} tokens to validate on, and it takes 2: they are too short for --valid {} ({} tokens to "
          "train on); --valid 0 keeps none",
          valid_.count(), options_.validFraction, train_.count());
-  removeLeftShards();
-  writePrepared(options_.out,
-                {tokenizer_.vocab(), tokenizer_.hash(), tokenizer_.saved(), train_.shards(), valid_.shards()});
-  return {allBytes_, train_.count(), valid_.count(), train_.shards().size() + valid_.shards().size(),
-          idWidth(tokenizer_.vocab())};
+  replaceShards();
+  return {.bytes = allBytes_,
+          .trainTokens = train_.count(),
+          .validTokens = valid_.count(),
+          .shards = train_.shards().size() + valid_.shards().size(),
+          .texts = std::none_of(sources_.begin(), sources_.end(), [](const Source &source) { return !!source.ids; }),
+          .width = idWidth(tokenizer_.vocab())};
 }
 
 } // namespace

@@ -19,6 +19,7 @@ struct PrepareOptions {
 
 struct PrepareResult {
   uint64_t bytes = 0, trainTokens = 0, validTokens = 0, shards = 0;
+  bool texts = true;  // no file held ids, so that the bytes are those of the text
   uint32_t width = 0; // bytes of an id
 };
 
@@ -27,7 +28,7 @@ struct PrepareEvents {
   std::function<void(uint64_t bytes, uint64_t allBytes, uint64_t tokens)> progress;
 };
 
-// Memory stays bounded, whatever the size of the files. The folder opens only once all is written.
+// Memory stays bounded, whatever the size of the files. Until all is written the folder stays as it was.
 PrepareResult prepare(const Tokenizer &tokenizer, const PrepareOptions &options, const PrepareEvents &events);
 
 } // namespace burin::runtime

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <set>
 
 #include "error.h"
 
@@ -39,8 +40,8 @@ std::vector<Shard> fromJson(const json &list) {
 
 Prepared readPrepared(const std::string &folder) {
   if (access(listOf(folder).c_str(), F_OK) && errno == ENOENT)
-    fail("data folder {} has no prepared.json: it was not made by `burin-text prepare`, or that did not finish",
-         folder);
+    fail("data folder {} has no prepared.json: `burin-text prepare --out {}` makes it, and has not run or not finished",
+         folder, folder);
   try {
     MappedFile file(listOf(folder));
     json list = json::parse(file.bytes());
@@ -52,6 +53,11 @@ Prepared readPrepared(const std::string &folder) {
                       fromJson(list.at("train")), fromJson(list.at("valid"))};
     if (prepared.train.empty())
       fail("it lists no shards");
+    std::set<std::string> names;
+    for (const std::vector<Shard> *shards : {&prepared.train, &prepared.valid})
+      for (const Shard &shard : *shards)
+        if (!names.insert(shard.file).second)
+          fail("it lists {} twice", shard.file);
     return prepared;
   } catch (const json::exception &error) {
     fail("data folder {}: its prepared.json is damaged ({})", folder, error.what());

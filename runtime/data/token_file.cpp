@@ -7,6 +7,7 @@
 #include <limits>
 
 #include "error.h"
+#include "text/utf8.h"
 
 namespace burin::runtime {
 namespace {
@@ -39,21 +40,33 @@ void copyIds(std::string_view bytes, uint64_t first, std::span<int32_t> ids, int
   for (size_t i = 0;; ++i)
     if (auto id = readAt<Stored>(bytes, (first + i) * sizeof(Stored));
         static_cast<uint64_t>(id) >= static_cast<uint64_t>(vocab))
-      fail("data file {}: token id {} at token {}, but the model's vocabulary ends at {}", path, id, first + i, vocab);
+      fail("data file {}: token id {} at token {}, but the vocabulary ends at {}", path, id, first + i, vocab);
+}
+
+bool looksLikeRaw16(std::string_view content, int64_t vocab) {
+  std::string_view head = content.substr(0, std::min<size_t>(65536, content.size() / 2 * 2));
+  const auto zeros = static_cast<size_t>(std::count(head.begin(), head.end(), '\0'));
+  if (zeros == 0)
+    return false;
+  size_t inside = 0;
+  for (size_t at = 0; at < head.size(); at += 2)
+    inside += vocab == 0 || readAt<uint16_t>(head, at) < vocab;
+  if (inside < head.size() / 2 - inside)
+    return false;
+  head.remove_suffix(incompleteTail(head));
+  return 4 * zeros >= head.size() || wellFormed(head) != head;
 }
 
 } // namespace
 
-DataFormat recognise(std::string_view content) {
+DataFormat recognise(std::string_view content, int64_t vocab) {
   if (content.starts_with(burinMagic))
     return DataFormat::burin;
   if (content.starts_with(npyMagic))
     return DataFormat::npy;
   if (content.size() >= sizeof llmcMagic && readAt<int32_t>(content, 0) == llmcMagic)
     return DataFormat::llmc;
-  if (content.size() % 2 == 0 && content.substr(0, 65536).find('\0') != std::string_view::npos)
-    return DataFormat::raw16;
-  return DataFormat::text;
+  return looksLikeRaw16(content, vocab) ? DataFormat::raw16 : DataFormat::text;
 }
 
 uint32_t idWidth(int64_t vocab) { return vocab <= most16 ? 2 : 4; }
@@ -114,6 +127,10 @@ TokenFile::TokenFile(MappedFile file) : file_(std::move(file)), format_(recognis
       break;
     case DataFormat::raw16:
       formatText_ = "raw token ids of 16 bits (nanoGPT)";
+      if (file_.size() % 2 != 0)
+        fail("{}, but {} bytes, an odd number: it is truncated, or a text that must be called one (--tokens; of "
+             "prepare, --text)",
+             formatText_, file_.size());
       count_ = file_.size() / 2;
       break;
     case DataFormat::text:

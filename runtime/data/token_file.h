@@ -33,9 +33,12 @@ enum class DataFormat {
   raw16, // nanoGPT: u16 and nothing else
 };
 
-// What the content looks like. A text holds no byte 0 and raw ids hold many (every id below 256 has one), so an even
-// number of bytes with a 0 among the first 64 KiB is taken for ids.
-DataFormat recognise(std::string_view content);
+// What the content looks like. Others have headers; raw ids are bytes whose first 64 KiB
+// - hold a byte 0: every id below 256 has one, and a text has none;
+// - are no UTF-8, or a quarter of them are 0: so are only ids below 128, and a text with a stray 0 is the opposite;
+// - are ids below `vocab` for the greater part: two letters make one above 8000. A few that are not are an error later.
+// All else is a text. `vocab` is that of the model or tokenizer; 0: not known.
+DataFormat recognise(std::string_view content, int64_t vocab = 0);
 
 // The bytes that an id takes in a vocabulary of that size: the least of 2 and 4 in which no id wraps.
 uint32_t idWidth(int64_t vocab);

@@ -12,7 +12,6 @@
 #include <exception>
 #include <mutex>
 #include <queue>
-#include <set>
 #include <unordered_map>
 
 #include "error.h"
@@ -252,16 +251,7 @@ PreTokenCounts countPreTokens(const std::vector<std::string> &paths, const Train
 }
 
 void check(const TrainBpe &options) {
-  std::set<std::string> seen;
-  for (const std::string &special : options.specials) {
-    if (special.size() < 2)
-      throw UsageError(fmt::format("the special token '{}' is {}", special,
-                                   special.empty() ? "empty" : "one byte, which is a token already"));
-    if (wellFormed(special) != special)
-      throw UsageError(fmt::format("the special token '{}' is no UTF-8", wellFormed(special)));
-    if (!seen.insert(special).second)
-      throw UsageError(fmt::format("the special token '{}' is given twice", special));
-  }
+  checkSpecials(options.specials);
   const auto least = 256 + static_cast<int64_t>(options.specials.size());
   if (options.vocab < least || options.vocab > (4 << 20))
     throw UsageError(fmt::format("the vocabulary must have {} to {} tokens (256 bytes and {} special tokens), not {}",

@@ -148,6 +148,21 @@ void demandNone(const json &object, const char *name, std::initializer_list<json
   fail("{}: '{}' is {}, which is not supported", source, name, shortened(*at));
 }
 
+// Whether a post-processor leaves the ids of a text as they are: ByteLevel trims offsets, which nobody asks for here,
+// and a template may be the text alone.
+bool addsNothing(const json &processor) {
+  const json type = processor.is_object() ? processor.value("type", json()) : json();
+  if (type == "Sequence") {
+    const json parts = processor.value("processors", json());
+    return parts.is_array() && std::all_of(parts.begin(), parts.end(), addsNothing);
+  }
+  if (type == "TemplateProcessing") {
+    const json single = processor.value("single", json());
+    return single.is_array() && single.size() == 1 && single[0].is_object() && single[0].contains("Sequence");
+  }
+  return type == "ByteLevel";
+}
+
 // ---- models
 
 // Gives `bytes` to the id; makes room for it.
@@ -166,10 +181,8 @@ void addSpecial(BpeModel &model, int32_t id) {
 }
 
 // A special token with the id of the token that has this text, or the next free one.
-void addSpecials(BpeModel &model, const std::vector<std::string> &specials, const std::string &source) {
+void addSpecials(BpeModel &model, const std::vector<std::string> &specials) {
   for (const std::string &text : specials) {
-    if (text.empty())
-      fail("{}: a special token must not be empty", source);
     auto at = std::find(model.tokens.begin(), model.tokens.end(), text);
     if (at == model.tokens.end())
       at = model.tokens.insert(model.tokens.end(), text);
@@ -263,7 +276,7 @@ BpeModel readGpt2(const std::string &vocabPath, const std::string &mergesPath,
   }
   if (ids.count(std::string(endOfText)))
     addSpecial(model, ids.at(std::string(endOfText)));
-  addSpecials(model, specials, vocabPath);
+  addSpecials(model, specials);
   return model;
 }
 
@@ -315,10 +328,8 @@ BpeModel modelOf(const json &file, const std::string &source) {
   }
   if (!byteLevel)
     fail("{}: pre_tokenizer {} is not byte-level", source, shortened(file["pre_tokenizer"]));
-  // ByteLevel's post-processor trims offsets, which nobody asks for here.
-  if (auto at = file.find("post_processor"); at != file.end() && !at->is_null())
-    if (!at->is_object() || at->value("type", json()) != "ByteLevel")
-      fail("{}: post_processor {} is not supported", source, shortened(*at));
+  if (auto at = file.find("post_processor"); at != file.end() && !at->is_null() && !addsNothing(*at))
+    fail("{}: post_processor {} is not supported: it may add tokens", source, shortened(*at));
   if (auto at = file.find("decoder"); at != file.end())
     if (!at->is_object() || at->value("type", json()) != "ByteLevel")
       fail("{}: decoder {} is not supported; \"ByteLevel\" is", source, shortened(*at));
@@ -371,7 +382,7 @@ BpeModel modelOf(const json &file, const std::string &source) {
 
 BpeModel readTokenizerJson(const std::string &path, const std::vector<std::string> &specials) {
   BpeModel model = modelOf(parseJson(readWhole(path, "tokenizer"), path), path);
-  addSpecials(model, specials, path);
+  addSpecials(model, specials);
   return model;
 }
 
@@ -513,11 +524,25 @@ BpeModel readTiktoken(const std::string &path, const OpenOptions &options) {
       setToken(model, id, text, path);
       addSpecial(model, id);
     }
-  addSpecials(model, options.specials, path);
+  addSpecials(model, options.specials);
   return model;
 }
 
+void checkSpecials(const std::vector<std::string> &specials) {
+  std::set<std::string> seen;
+  for (const std::string &special : specials) {
+    if (special.size() < 2)
+      throw UsageError(fmt::format("the special token '{}' is {}", special,
+                                   special.empty() ? "empty" : "one byte, which is a token already"));
+    if (wellFormed(special) != special)
+      throw UsageError(fmt::format("the special token '{}' is no UTF-8", wellFormed(special)));
+    if (!seen.insert(special).second)
+      throw UsageError(fmt::format("the special token '{}' is given twice", special));
+  }
+}
+
 std::unique_ptr<Tokenizer> openTokenizer(const std::string &path, const OpenOptions &options) {
+  checkSpecials(options.specials);
   if (path == "bytes") {
     if (options.pattern || !options.specials.empty())
       throw UsageError("the tokenizer 'bytes' has neither a pattern nor special tokens");

@@ -70,6 +70,9 @@ struct OpenOptions {
   std::vector<std::string> specials{}; // besides those of the file; one that is not in the vocabulary gets the next id
 };
 
+// Special tokens that somebody names: each once, in UTF-8, of two bytes or more.
+void checkSpecials(const std::vector<std::string> &specials);
+
 // A folder with tokenizer.json, or with vocab.json and merges.txt; a tokenizer.json; a .tiktoken file; the word
 // "bytes".
 std::unique_ptr<Tokenizer> openTokenizer(const std::string &path, const OpenOptions &options = {});

@@ -100,11 +100,8 @@ public:
   void seek(uint64_t drawn, int64_t step) override { batches_.seek(drawn, step); }
   uint64_t drawn() const override { return batches_.drawn(); }
   std::string dataText() const override {
-    std::string text = path_;
-    if (!corpus_.taken.empty())
-      text += fmt::format(" ({})", corpus_.taken);
-    text +=
-        fmt::format(": {} tokens to train on, {} to validate", corpus_.parts.train.size(), corpus_.parts.valid.size());
+    std::string text = fmt::format("{} ({}): {} tokens to train on, {} to validate", path_, corpus_.taken,
+                                   corpus_.parts.train.size(), corpus_.parts.valid.size());
     if (perEpoch_)
       text += fmt::format("; epochs of {} windows", perEpoch_);
     return text;

@@ -28,6 +28,20 @@ template <typename T> void setField(const json &value, std::optional<T> &field) 
 }
 template <typename T> void setField(const json &value, T &field) { value.get_to(field); }
 
+template <typename Number> void checkAnyRange(const std::string &flag, Number value, Range range) {
+  // Written so that NaN, for which every comparison is false, is refused.
+  const auto number = static_cast<double>(value);
+  bool above = range.lowOpen ? number > range.low : number >= range.low;
+  bool below = range.highOpen ? number < range.high : number <= range.high;
+  if (above && below)
+    return;
+  auto said = [](double bound) {
+    return std::is_integral_v<Number> ? fmt::format("{}", static_cast<int64_t>(bound)) : fmt::format("{:g}", bound);
+  };
+  throw UsageError(fmt::format("{} is {}, but must lie in {}{}, {}{}", flag, value, range.lowOpen ? '(' : '[',
+                               said(range.low), said(range.high), range.highOpen ? ')' : ']'));
+}
+
 int64_t warmupOf(const TrainOptions &options) {
   return options.warmup.value_or(std::min<int64_t>(100, options.steps / 6));
 }
@@ -56,18 +70,12 @@ std::string flagOf(std::string name) {
   return "--" + name;
 }
 
-void checkRange(const std::string &flag, double value, Range range) {
-  // Written so that NaN, for which every comparison is false, is refused.
-  bool above = range.lowOpen ? value > range.low : value >= range.low;
-  bool below = range.highOpen ? value < range.high : value <= range.high;
-  if (!(above && below))
-    throw UsageError(fmt::format("{} is {}, but must lie in {}{:g}, {:g}{}", flag, value, range.lowOpen ? '(' : '[',
-                                 range.low, range.high, range.highOpen ? ')' : ']'));
-}
+void checkRange(const std::string &flag, double value, Range range) { checkAnyRange(flag, value, range); }
+void checkRange(const std::string &flag, int64_t value, Range range) { checkAnyRange(flag, value, range); }
 
 void check(const TrainOptions &options, bool points) {
   constexpr double many = 1e12;
-  checkRange("--steps", static_cast<double>(options.steps), {1, many});
+  checkRange("--steps", options.steps, {1, many});
   checkRange("--lr", options.lr, {0, 10, true});
   if (options.minLr)
     checkRange("--min-lr", *options.minLr, {0, options.lr});
@@ -75,7 +83,7 @@ void check(const TrainOptions &options, bool points) {
     throw UsageError(
         fmt::format("--warmup is {} steps, longer than the run of {} steps", *options.warmup, options.steps));
   if (options.warmup)
-    checkRange("--warmup", static_cast<double>(*options.warmup), {0, many});
+    checkRange("--warmup", *options.warmup, {0, many});
   if (options.schedule != "cosine" && options.schedule != "constant")
     throw UsageError(fmt::format("--schedule is '{}', but must be cosine or constant", options.schedule));
   if (options.tokens && *options.tokens != "bytes" && *options.tokens != "characters")
@@ -91,12 +99,13 @@ void check(const TrainOptions &options, bool points) {
   checkRange("--eps", options.adamw.eps, {0, 1, true});
   checkRange("--weight-decay", options.adamw.weightDecay, {0, 100});
   checkRange("--clip", options.adamw.clip, {0, infinity, true});
-  checkRange("--accumulate", static_cast<double>(options.accumulate), {1, 1e6});
-  checkRange("--valid-fraction", options.validFraction, {0, 0.9, !points});
-  checkRange("--seed", static_cast<double>(options.seed), {0, 9e18});
-  checkRange("--save-every", static_cast<double>(options.saveEvery), {0, many});
-  checkRange("--eval-every", static_cast<double>(options.evalEvery), {0, many});
-  checkRange("--max-skipped", static_cast<double>(options.maxSkipped), {1, many});
+  checkRange("--accumulate", options.accumulate, {1, 1e6});
+  if (options.validFraction)
+    checkRange("--valid-fraction", *options.validFraction, {0, 0.9, !points});
+  checkRange("--seed", options.seed, {0, 9e18});
+  checkRange("--save-every", options.saveEvery, {0, many});
+  checkRange("--eval-every", options.evalEvery, {0, many});
+  checkRange("--max-skipped", options.maxSkipped, {1, many});
 }
 
 double learningRate(const TrainOptions &options, int64_t step) {

@@ -23,7 +23,7 @@ struct TrainOptions {
   std::string schedule = "cosine";
   AdamW adamw;
   int64_t accumulate = 1;
-  double validFraction = 0.1;
+  std::optional<double> validFraction; // 0.1 when not given, of points 0.2
   int64_t seed = 1;
   bool fixedBatch = false;
   int64_t saveEvery = 100, evalEvery = 0, maxSkipped = 10;
@@ -51,8 +51,9 @@ template <typename Options, typename Visit> void visitFields(Options &options, V
   visit("clip", options.adamw.clip, "greatest norm of the gradients, above 0; inf: no clipping");
   visit("accumulate", options.accumulate, "batches per optimizer step, in [1, 1000000]");
   visit("valid_fraction", options.validFraction,
-        "share of the data kept for validation, in (0, 0.9]; of points also 0; a prepared folder has parts of its own");
-  visit("seed", options.seed, "seed of initial weights and batches, in [0, 9e18]");
+        "share of the data kept for validation, in (0, 0.9]; of points also 0; not for a prepared folder with parts of "
+        "its own [0.1, of points 0.2]");
+  visit("seed", options.seed, "seed of initial weights and batches, in [0, 9000000000000000000]");
   visit("fixed_batch", options.fixedBatch, "train on the first batch again and again");
   visit("save_every", options.saveEvery,
         "save a checkpoint every so many steps; 0: only before the first and after the last");
@@ -77,6 +78,7 @@ struct Range {
   bool lowOpen = false, highOpen = false;
 };
 void checkRange(const std::string &flag, double value, Range range);
+void checkRange(const std::string &flag, int64_t value, Range range); // says it and the bounds in digits
 
 // Of step `step`, counted from 1.
 double learningRate(const TrainOptions &options, int64_t step);

@@ -43,7 +43,10 @@ public:
                        data_.parts.valid.size());
   }
   json fingerprint() const override {
-    return {{"bytes", data_.points.size() * sizeof(Point)}, {"fingerprint", fingerprintOf(data_.points)}};
+    return {{"bytes", data_.points.size() * sizeof(Point)},
+            {"fingerprint", fingerprintOf(data_.points)},
+            {"train", data_.parts.train.size()},
+            {"trained", fingerprintOf(data_.parts.train)}}; // with --split random their number does not tell which
   }
   json saved() const override { return json::object(); }
 
@@ -103,8 +106,8 @@ PointsEvaluation evaluate(Device &device, std::span<const Point> points) {
 RegressionData::RegressionData(const TrainOptions &options)
     : name(options.data.empty() ? "sin x + 0.3 cos 3x + noise" : options.data),
       points(options.data.empty() ? wavePoints(static_cast<uint64_t>(options.seed)) : readPoints(options.data)),
-      parts(
-          splitPoints(points, options.validFraction, options.split == "random", static_cast<uint64_t>(options.seed))) {}
+      parts(splitPoints(points, options.validFraction.value_or(0.2), options.split == "random",
+                        static_cast<uint64_t>(options.seed))) {}
 
 std::unique_ptr<Task> makeRegressionTask(Device &device, const TrainOptions &options) {
   return std::make_unique<RegressionTask>(device, options);

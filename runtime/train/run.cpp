@@ -72,9 +72,14 @@ void Run::resume() {
     state_ = loaded.run.at("state").get<State>();
     if (std::min({state_.step, state_.updates, state_.skipped, state_.skippedInRow}) < 0)
       fail("checkpoint {}: its description of the run has a negative count", checkpoint_);
-    if (json now = task_->fingerprint(), then = loaded.run.at("data"); now != then)
+    const json now = task_->fingerprint(), then = loaded.run.at("data");
+    if (now.at("bytes") != then.at("bytes") || now.at("fingerprint") != then.at("fingerprint"))
       fail("data file {} is not the data that the run in {} was trained on ({} bytes now, {} then)", options_.data,
            run_.out, now.at("bytes").dump(), then.at("bytes").dump());
+    if (then.contains("train") && now != then) // earlier versions did not save it
+      fail("data file {} is cut elsewhere than when the run in {} began ({} {} to train on now, {} then): what it was "
+           "trained on would be validated on; the cut must stay as it was",
+           options_.data, run_.out, now.at("train").dump(), task_->unit(), then.at("train").dump());
   } catch (const json::exception &error) {
     fail("checkpoint {}: its description of the run is damaged ({})", checkpoint_, error.what());
   }

@@ -57,7 +57,8 @@ Action addTextPrepare(CLI::App &app) {
   addNumber(*command, "--valid", prepared.validFraction,
             "share kept for validation, in [0, 0.9]: the end of the texts, from the next document on")
       ->capture_default_str();
-  addNumber(*command, "--shard-tokens", prepared.shardTokens, "ids in a shard, in [1000, 1e12]")->capture_default_str();
+  addNumber(*command, "--shard-tokens", prepared.shardTokens, "ids in a shard, in [1000, 1000000000000]")
+      ->capture_default_str();
   command->add_flag("--text", prepared.texts, "every FILE is a text, even if it looks like token ids");
   command
       ->add_option("FILE", prepared.files,
@@ -66,7 +67,7 @@ Action addTextPrepare(CLI::App &app) {
       ->required();
   return [=] {
     checkRange("--valid", options->prepare.validFraction, {0, 0.9});
-    checkRange("--shard-tokens", static_cast<double>(options->prepare.shardTokens), {1000, 1e12});
+    checkRange("--shard-tokens", options->prepare.shardTokens, {1000, 1e12});
     std::unique_ptr<Tokenizer> tokenizer = options->tokenizer.open();
     if (!tokenizer->endOfText())
       fmt::print(stderr,
@@ -80,9 +81,11 @@ Action addTextPrepare(CLI::App &app) {
                       const std::string &taken) { fmt::print(stderr, "{}: {}\n", path, taken); },
            .progress = [&](uint64_t bytes, uint64_t all, uint64_t tokens) { progress.show(bytes, all, tokens); }});
     }
-    fmt::print("{}: {} tokens to train on, {} to validate, {} bits each, in {} shards; {:.2f} bytes per token\n",
-               options->prepare.out, result.trainTokens, result.validTokens, 8 * result.width, result.shards,
-               static_cast<double>(result.bytes) / static_cast<double>(result.trainTokens + result.validTokens));
+    const auto tokens = static_cast<double>(result.trainTokens + result.validTokens);
+    fmt::print("{}: {} tokens to train on, {} ({:.2g} %) to validate, {} bits each, in {} shards{}\n",
+               options->prepare.out, result.trainTokens, result.validTokens,
+               100 * static_cast<double>(result.validTokens) / tokens, 8 * result.width, result.shards,
+               result.texts ? fmt::format("; {:.2f} bytes per token", static_cast<double>(result.bytes) / tokens) : "");
     return 0;
   };
 }

@@ -84,6 +84,7 @@ TEST_F(CliTest, TrainsAndSumsUp) {
     ASSERT_EQ(eval.code, 0) << eval.err;
     EXPECT_EQ(json::parse(eval.out)["loss"], loss);
   }
+  EXPECT_NE(result.out.find(data + " (a text, by characters): 2700 tokens to train on"), std::string::npos);
   Result all = run(TOY, {"eval", "--data", data, "--checkpoint", out + "/checkpoint.safetensors", "--part", "all"});
   EXPECT_NE(all.out.find("(2999 tokens)"), std::string::npos) << all.out << all.err;
 }
@@ -187,7 +188,11 @@ TEST_F(CliTest, WrongFlagsAreRefused) {
   expectRefused(run(TOY, {"fly"}), 2, "fly");
   expectRefused(train({"--speed", "9"}), 2, "--speed");
   expectRefused(train({"--steps", "ten"}), 2, "--steps");
-  expectRefused(train({"--steps", "99999999999999999999"}), 2, "--steps");
+  expectRefused(train({"--steps", "99999999999999999999"}), 2,
+                "--steps: '99999999999999999999' is too large or too small a number");
+  expectRefused(train({"--steps", "-99999999999999999999"}), 2, "--steps: '-99999999999999999999' is too large");
+  expectRefused(train({"--lr", "1e999"}), 2, "--lr: '1e999' is too large or too small a number");
+  expectRefused(train({"--threads", "4294967297"}), 2, "--threads: '4294967297' is too large");
   expectRefused(train({"--steps"}), 2, "--steps");
   expectRefused(train({"--steps", ""}), 2, "--steps: '' is not a whole number");
   expectRefused(train({"--steps", "0x10"}), 2, "--steps: '0x10' is not a whole number");

@@ -58,7 +58,8 @@ TEST_F(PrepareProgramTest, FromATextToAStory) {
   EXPECT_SAYS(made.err, text + ": a text\n");
   EXPECT_SAYS(made.err, "100 %  ");
   EXPECT_SAYS(made.out, prepared + ": ");
-  EXPECT_SAYS(made.out, " to validate, 16 bits each, in ");
+  EXPECT_SAYS(made.out, " %) to validate, 16 bits each, in ");
+  EXPECT_SAYS(made.out, " bytes per token\n");
   Result trained = train({"--data", prepared, "--out", out, "--windows", "epochs", "--check"});
   ASSERT_EQ(trained.code, 0) << trained.err;
   EXPECT_SAYS(trained.out, prepared + " (token ids of 16 bits (burin-text) in ");
@@ -128,6 +129,9 @@ TEST_F(PrepareProgramTest, IdsWithoutATokenizer) {
     (ids += c) += '\0';
   std::string data = folder.write("ids.bin", ids);
   ASSERT_EQ(train({"--data", data, "--out", out}).code, 0);
+  Result ids16 = run(BURIN_TEXT, {"prepare", "--tokenizer", "bytes", "--out", prepared, data});
+  EXPECT_SAYS(ids16.err, data + ": raw token ids of 16 bits (nanoGPT)\n");
+  EXPECT_EQ(ids16.out.find("bytes per token"), std::string::npos) << ids16.out;
   Result mute = run(TOY_LARGE, {"generate", "--checkpoint", checkpoint});
   EXPECT_EQ(mute.code, 1);
   EXPECT_SAYS(mute.err, "error: checkpoint " + checkpoint +
@@ -139,19 +143,21 @@ TEST_F(PrepareProgramTest, IdsWithoutATokenizer) {
   EXPECT_EQ(run(TOY_LARGE, {"generate", "--checkpoint", checkpoint}).code, 0);
 }
 
-// Killed at any moment: each shard that is there is whole, and the folder opens only if all are.
+// Killed at any moment: each shard that is there is whole, and the folder opens only if all are, or with what it held.
 TEST_F(PrepareProgramTest, KillAtAnyMomentLeavesNoHalfShardThatOpens) {
   makeVocabulary(vocabulary, 300);
   text = folder.write("long.txt", tales(20'000));
   int opened = 0, refused = 0;
+  const std::string begun = prepared + "/.burin-unfinished";
   for (int round = 0; round < 20; ++round) {
+    std::filesystem::remove_all(begun);
     Program program(BURIN_TEXT,
                     {"prepare", "--tokenizer", vocabulary, "--out", prepared, "--shard-tokens", "20000", text});
+    for (int i = 0; i < 10'000 && !std::filesystem::exists(begun); ++i)
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
     std::this_thread::sleep_for(std::chrono::milliseconds(4 * round));
     program.signal(SIGKILL);
     program.wait();
-    if (!std::filesystem::exists(prepared))
-      continue;
     for (const auto &entry : std::filesystem::directory_iterator(prepared))
       if (entry.path().extension() == ".tokens")
         runtime::TokenFile(entry.path().string()).expectChecksum(); // throws on the least damage
@@ -184,7 +190,10 @@ TEST_F(PrepareProgramTest, WrongFlagsAreRefused) {
   refused({}, 2, "FILE");
   refused({"--valid", "1", text}, 2, "--valid is 1, but must lie in [0, 0.9]");
   refused({"--valid", "nan", text}, 2, "--valid is nan");
-  refused({"--shard-tokens", "0", text}, 2, "--shard-tokens is 0, but must lie in [1000, 1e+12]");
+  refused({"--shard-tokens", "0", text}, 2, "--shard-tokens is 0, but must lie in [1000, 1000000000000]");
+  refused({"--shard-tokens", "1e12", text}, 2, "'1e12' is not a whole number");
+  refused({"--shard-tokens", "99999999999999999999", text}, 2, "'99999999999999999999' is too large");
+  refused({"--shard-tokens", "9223372036854775807", text}, 2, "--shard-tokens is 9223372036854775807, but");
   refused({"--tokenizer", "none", text}, 2, "--tokenizer");
   refused({folder.file("none")}, 1, "cannot open data file " + folder.file("none"));
   EXPECT_FALSE(std::filesystem::exists(prepared)) << "what is refused leaves no folder";

@@ -131,6 +131,15 @@ TEST_F(ResumeTest, OtherOptionsAreSaidAndOtherTextIsRefused) {
   Result past = run(TOY, {"train", "--resume", "--out", parts, "--stop-after", "7"});
   EXPECT_EQ(past.code, 2);
   EXPECT_NE(past.err.find("--stop-after is 7, but the run in " + parts + " is at step 7 already"), std::string::npos);
+  // What was trained on must not become validation, whoever moves the cut.
+  Result cut = run(TOY, {"train", "--resume", "--out", parts, "--valid-fraction", "0.3"});
+  EXPECT_EQ(cut.code, 1);
+  EXPECT_EQ(cut.err.rfind("note: --valid-fraction is now 0.3, the run began with none\n", 0), 0u) << cut.err;
+  EXPECT_NE(cut.err.find("error: data file " + data + " is cut elsewhere than when the run in " + parts +
+                         " began (3500 tokens to train on now, 4500 then): what it was trained on would be validated "
+                         "on; the cut must stay as it was\n"),
+            std::string::npos)
+      << cut.err;
   Result constant = run(TOY, {"train", "--resume", "--out", parts, "--constant-lr", "--stop-after", "8"});
   EXPECT_EQ(constant.code, 0) << constant.err;
   EXPECT_NE(constant.err.find("note: --schedule is now \"constant\""), std::string::npos) << constant.err;

@@ -94,6 +94,30 @@ TEST_F(TextProgram, UsageErrorsSayWhatIsMissing) {
     EXPECT_EQ(run(BURIN_TEXT, {command, "--help"}).code, 0);
 }
 
+// A special token that makes no sense is refused by whoever is told it.
+TEST_F(TextProgram, SpecialTokensAreCheckedByAllCommands) {
+  ASSERT_EQ(train().code, 0);
+  const std::string copy = folder.file("copy");
+  const std::vector<std::vector<std::string>> commands = {{"train", "--vocab", "300", "--out", copy, text},
+                                                          {"prepare", "--tokenizer", out, "--out", copy, text},
+                                                          {"encode", "--tokenizer", out, text},
+                                                          {"decode", "--tokenizer", out, text},
+                                                          {"show", "--tokenizer", out, text},
+                                                          {"convert", "--tokenizer", out, "--out", copy}};
+  auto refused = [&](const std::vector<std::string> &specials, const std::string &message) {
+    for (std::vector<std::string> arguments : commands) {
+      for (const std::string &special : specials)
+        arguments.insert(arguments.end(), {"--special", special});
+      Result result = run(BURIN_TEXT, arguments);
+      EXPECT_EQ(result.code, 2) << arguments[0];
+      EXPECT_EQ(result.err, "error: the special token " + message + "\n") << arguments[0];
+    }
+  };
+  refused({"<a>", "<b>", "<a>"}, "'<a>' is given twice");
+  refused({"a"}, "'a' is one byte, which is a token already");
+  refused({"<\xFF>"}, "'<\xEF\xBF\xBD>' is no UTF-8");
+}
+
 TEST_F(TextProgram, FilesThatCannotBeReadOrWrittenAreNamed) {
   const std::string missing = folder.file("missing");
   EXPECT_EQ(run(BURIN_TEXT, {"train", "--vocab", "300", "--out", out, missing}).err,

@@ -16,7 +16,7 @@ using nlohmann::json;
 
 struct CorpusTest : testing::Test {
   test::Folder folder;
-  CorpusOptions options{.path = {}, .tokens = {}, .tokenizer = {}, .validFraction = 0.1, .vocab = 256, .length = 16};
+  CorpusOptions options{.path = {}, .tokens = {}, .tokenizer = {}, .validFraction = {}, .vocab = 256, .length = 16};
 
   Corpus open(const std::string &path, const json &run = nullptr) {
     options.path = path;
@@ -34,16 +34,30 @@ struct CorpusTest : testing::Test {
 TEST_F(CorpusTest, ATextIsBytesOrCharactersOrEncoded) {
   std::string text = folder.write("text", test::sampleText(1000));
   Corpus bytes = open(text);
-  EXPECT_EQ(bytes.taken, "");
+  EXPECT_EQ(bytes.taken, "a text, by bytes");
   EXPECT_EQ(bytes.tokenizer->vocab(), 256);
   EXPECT_EQ(bytes.parts.train.size(), 900u);
   options.vocab = 128;
   Corpus characters = open(text);
   EXPECT_LT(characters.tokenizer->vocab(), 128);
+  EXPECT_EQ(characters.taken, "a text, by characters");
   EXPECT_EQ(characters.tokens->token(0), characters.tokenizer->encode("t")[0]);
   options.vocab = 256;
   options.tokenizer = "bytes";
-  EXPECT_EQ(open(text).taken, "a text, encoded with the tokenizer");
+  EXPECT_EQ(open(text).taken, "a text, by bytes");
+}
+
+// By what most of its ids would be, or by its UTF-8.
+TEST_F(CorpusTest, ATextWithAZeroStaysAText) {
+  std::string text = test::sampleText(1000);
+  text[500] = '\0';
+  EXPECT_EQ(open(folder.write("text", text)).taken, "a text, by bytes");
+  options.vocab = 50257;
+  EXPECT_EQ(open(options.path).taken, "a text, by bytes");
+  text[501] = '\xE9'; // Latin-1: only the vocabulary tells
+  EXPECT_EQ(open(folder.write("text", text)).taken, "raw token ids of 16 bits (nanoGPT)");
+  options.vocab = 256;
+  EXPECT_EQ(open(options.path).taken, "a text, by bytes");
 }
 
 TEST_F(CorpusTest, RawIdsAreTakenForWhatTheyAre) {
@@ -68,13 +82,27 @@ TEST_F(CorpusTest, APreparedFolderBringsItsPartsAndItsTokenizer) {
   EXPECT_EQ(open(prepared(0)).parts.valid.begin, 1800u) << "not cut before: --valid-fraction cuts";
 }
 
+// What a folder or a run has settled is not cut once more.
+TEST_F(CorpusTest, TheShareForValidation) {
+  options.validFraction = 0.2;
+  EXPECT_EQ(open(prepared(0)).parts.valid.begin, 1600u);
+  EXPECT_ERROR(open(prepared(0.25)),
+               "--valid-fraction is 0.2, but " + options.path +
+                   " was cut by `burin-text prepare`, into 1500 tokens to train on and 500 to validate");
+  json run = {{"options", {{"valid_fraction", 0.2}}}, {"vocabulary", ByteTokenizer().saved()}};
+  EXPECT_EQ(open(options.path, run).parts.valid.begin, 1500u) << "a checkpoint from before folders were told apart";
+  options.validFraction = {};
+  EXPECT_EQ(open(prepared(0), run).parts.valid.begin, 1600u) << "the run's";
+  options.whole = true;
+  EXPECT_EQ(open(options.path, run).parts.train.size(), 0u);
+}
+
 // The first window of every file is looked at, and with --check all.
 TEST_F(CorpusTest, IdsOutsideTheVocabularyAreFound) {
   std::vector<uint16_t> ids(1000, 5);
   ids[16] = 256;
   EXPECT_ERROR(open(folder.write("ids", test::bytesOf(ids))),
-               "data file " + folder.file("ids") +
-                   ": token id 256 at token 16, but the model's vocabulary ends at 256");
+               "data file " + folder.file("ids") + ": token id 256 at token 16, but the vocabulary ends at 256");
   std::swap(ids[16], ids[17]);
   std::string path = folder.write("ids", test::bytesOf(ids));
   EXPECT_EQ(open(path).tokens->size(), 1000u);
@@ -98,10 +126,15 @@ TEST_F(CorpusTest, DamageIsFoundAtOnce) {
   EXPECT_ERROR(open(path), "data file " + shard + ": truncated: ");
   std::filesystem::remove(shard);
   EXPECT_ERROR(open(path), "cannot open data file " + shard);
+  json list = json::parse(test::readFile(path + "/prepared.json"));
+  list["valid"] = {list["train"][1]};
+  folder.write("prepared/prepared.json", list.dump());
+  EXPECT_ERROR(open(path), "data folder " + path + ": its prepared.json: it lists train-00001.tokens twice");
   folder.write("prepared/prepared.json", "{\"format\": 3}");
   EXPECT_ERROR(open(path), "data folder " + path + ": its prepared.json is damaged (");
   std::filesystem::remove(path + "/prepared.json");
-  EXPECT_ERROR(open(path), "data folder " + path + " has no prepared.json: it was not made by `burin-text prepare`");
+  EXPECT_ERROR(open(path), "data folder " + path + " has no prepared.json: `burin-text prepare --out " + path +
+                               "` makes it, and has not run or not finished");
 }
 
 TEST_F(CorpusTest, VocabularyAndTokenizerMustFit) {

@@ -94,8 +94,7 @@ TEST_F(TokenFileTest, FormatsOfOthersAreRecognised) {
     EXPECT_EQ(file.formatText(), each.text);
     EXPECT_EQ(file.vocab(), 0);
     EXPECT_EQ(all(file, 300), ids) << each.text;
-    EXPECT_ERROR(all(file, 299),
-                 "data file " + path + ": token id 299 at token 299, but the model's vocabulary ends at 299");
+    EXPECT_ERROR(all(file, 299), "data file " + path + ": token id 299 at token 299, but the vocabulary ends at 299");
   }
 }
 
@@ -103,8 +102,22 @@ TEST_F(TokenFileTest, TextsAreTexts) {
   for (const std::string &text :
        {std::string(), std::string("a"), test::sampleText(1000), std::string("\xff\xfe\x80\x81")})
     EXPECT_EQ(recognise(text), DataFormat::text);
+  std::string text = test::sampleText(1000);
+  text[10] = '\0';
+  EXPECT_EQ(recognise(text), DataFormat::text);
+  text[70] = '\xE9'; // no UTF-8: ids, unless the vocabulary has none that large
+  EXPECT_EQ(recognise(text), DataFormat::raw16);
+  EXPECT_EQ(recognise(text, 50257), DataFormat::raw16);
+  EXPECT_EQ(recognise(text, 1000), DataFormat::text);
+  const std::string cut = std::string(65530, 'x') + '\0' + "12345" + "\xC3\xA4"; // a character at 64 KiB
+  EXPECT_EQ(recognise(cut.substr(1) + 'x'), DataFormat::text);
   EXPECT_ERROR(TokenFile(folder.write("text", "plain words")), "a text, where a file of token ids is expected");
   EXPECT_ERROR(TokenFile(folder.write("none", "")), "empty: it holds 0 tokens");
+}
+
+TEST_F(TokenFileTest, RawIdsThatAreCutOffAreRefused) {
+  EXPECT_ERROR(TokenFile(folder.write("ids", bytesOf(countedUp(300)).substr(1))),
+               "raw token ids of 16 bits (nanoGPT), but 599 bytes, an odd number: it is truncated, or a text");
 }
 
 TEST_F(TokenFileTest, HostileHeadersAreRefused) {
@@ -179,7 +192,7 @@ TEST_F(TokenFileTest, ForeignHeadersAreCheckedToo) {
 
 TEST_F(TokenFileTest, NegativeIdsAreNamed) {
   TokenFile file(folder.write("ids", npyFile("<i4", "(3,)", bytesOf<int32_t>({1, -5, 2}))));
-  EXPECT_ERROR(all(file, 100), "token id -5 at token 1, but the model's vocabulary ends at 100");
+  EXPECT_ERROR(all(file, 100), "token id -5 at token 1, but the vocabulary ends at 100");
 }
 
 TEST_F(TokenFileTest, WindowsReachAcrossFiles) {

@@ -96,6 +96,34 @@ TEST_F(Formats, UnreachableRanksAreTokensAsAWhole) {
   EXPECT_EQ(back->encode("xyz"), std::vector<int32_t>{256});
 }
 
+// As files of Llama 3 are built: a Split before ByteLevel, and a post-processor that must not add anything.
+TEST_F(Formats, ASplitBeforeByteLevelAndATemplateOfTheTextAlone) {
+  const BpeTokenizer other(small(patternOf("cl100k")), "it");
+  const json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}},
+             begin = {{"SpecialToken", {{"id", "<|endoftext|>"}, {"type_id", 0}}}};
+  auto opened = [&](json processor) {
+    json file = tokenizerJson(other.model());
+    file["post_processor"] = std::move(processor);
+    return openTokenizer(folder.write("tokenizer.json", file.dump()));
+  };
+  auto around = [](json single) {
+    return json{{"type", "TemplateProcessing"}, {"single", std::move(single)}, {"pair", json::array()}};
+  };
+  const json byteLevel = {{"type", "ByteLevel"}, {"trim_offsets", false}}, alone = around(json::array({text}));
+  EXPECT_EQ(tokenizerJson(other.model())["pre_tokenizer"]["pretokenizers"][1]["use_regex"], false);
+  for (const json &processor :
+       {byteLevel, alone, json{{"type", "Sequence"}, {"processors", json::array({byteLevel, alone})}}}) {
+    EXPECT_EQ(opened(processor)->hash(), other.hash()) << processor;
+    EXPECT_EQ(opened(processor)->encode("the then 12345"), other.encode("the then 12345"));
+  }
+  const json marked = around({begin, text});
+  for (const json &processor :
+       {marked, json{{"type", "Sequence"}, {"processors", json::array({byteLevel, marked})}}, around(json::array()),
+        around({text, text}), json{{"type", "Sequence"}}, json("ByteLevel"), json{{"type", 5}}})
+    EXPECT_ERROR(opened(processor), "tokenizer.json: post_processor ");
+  EXPECT_ERROR(opened(marked), "<|endoftext|>");
+}
+
 struct FormatErrors : Formats {
   json tokenizer = tokenizerJson(made.model());
   std::string vocab, merges;

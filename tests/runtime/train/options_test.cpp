@@ -47,7 +47,8 @@ void refuse(double AdamW::*field, double value, const char *message) {
 TEST(Options, RangesExcludeNonsense) {
   constexpr double nan = std::numeric_limits<double>::quiet_NaN(), inf = std::numeric_limits<double>::infinity();
   check(TrainOptions{});
-  refuse(&TrainOptions::steps, int64_t{0}, "--steps is 0, but must lie in [1, 1e+12]");
+  refuse(&TrainOptions::steps, int64_t{0}, "--steps is 0, but must lie in [1, 1000000000000]");
+  refuse(&TrainOptions::steps, int64_t{9'007'199'254'740'993}, "--steps is 9007199254740993, but");
   refuse(&TrainOptions::lr, 0.0, "--lr is 0, but must lie in (0, 10]");
   refuse(&TrainOptions::lr, -1.0, "--lr is -1, but");
   refuse(&TrainOptions::lr, nan, "--lr is nan, but");
@@ -58,8 +59,8 @@ TEST(Options, RangesExcludeNonsense) {
   refuse(&TrainOptions::warmup, std::optional<int64_t>(-1), "--warmup is -1, but");
   refuse(&TrainOptions::schedule, std::string("linear"), "--schedule is 'linear', but must be cosine or constant");
   refuse(&TrainOptions::accumulate, int64_t{0}, "--accumulate is 0, but");
-  refuse(&TrainOptions::validFraction, 0.0, "--valid-fraction is 0, but must lie in (0, 0.9]");
-  refuse(&TrainOptions::validFraction, nan, "--valid-fraction is nan, but");
+  refuse(&TrainOptions::validFraction, std::optional(0.0), "--valid-fraction is 0, but must lie in (0, 0.9]");
+  refuse(&TrainOptions::validFraction, std::optional(nan), "--valid-fraction is nan, but");
   refuse(&TrainOptions::tokens, std::optional<std::string>("words"),
          "--tokens is 'words', but must be bytes or characters");
   refuse(&TrainOptions::split, std::string("start"), "--split is 'start', but must be end or random");
