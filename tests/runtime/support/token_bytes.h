@@ -1,7 +1,6 @@
 // Token files as others write them, byte by byte, for tests that read them.
 #pragma once
 #include <cstdint>
-#include <cstring>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -9,9 +8,7 @@
 namespace burin::test {
 
 template <typename T> std::string bytesOf(const std::vector<T> &values) {
-  std::string bytes(values.size() * sizeof(T), '\0');
-  std::memcpy(bytes.data(), values.data(), bytes.size());
-  return bytes;
+  return {reinterpret_cast<const char *>(values.data()), values.size() * sizeof(T)};
 }
 
 // 0, 1, 2, ... below `modulus`, again and again.
