@@ -67,16 +67,14 @@ private:
   int64_t depthStride = 0, panelStride = 0; // of b
   int64_t lanes = 1;
 
-  // Vectors of c side by side in a block: as wide as leaves rows enough to reuse b.
-  int64_t maxVectors() const { return target.getRegisters() >= 32 ? 3 : 2; }
-  // Rows of a block of that width. More than 12 bring nothing: that many sums in flight hide the latency of a
+  // Rows of a block so many vectors wide. More than 12 bring nothing: that many sums in flight hide the latency of a
   // multiply-add.
   int64_t maxRows(int64_t vectors) const { return std::min<int64_t>(12, target.getRegisters() * 3 / 4 / vectors); }
 
   // One panel of b, of which `columns` count, in groups of vectors. Four vectors are two twos: three and a one would
   // starve for sums.
   void emitPanel(Value panel, int64_t columns) {
-    int64_t vectors = llvm::divideCeil(columns, lanes), most = maxVectors();
+    int64_t vectors = llvm::divideCeil(columns, lanes), most = target.getPanelVectors();
     int64_t groups = vectors / most, rest = vectors % most;
     if (rest == 1 && groups > 0 && most > 2)
       --groups;

@@ -26,7 +26,7 @@ struct DropoutKeys {
     return Dtype::i32;
   }
   constexpr Cost cost(const Shape &rows, const Shape &positions, const Shape &key) const {
-    return {.other = 8 * shape(rows, positions, key).size()};
+    return DropoutMask{.width = width}.cost(rows, positions, key);
   }
 };
 

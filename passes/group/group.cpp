@@ -105,8 +105,6 @@ private:
 
   // ---- contractions read their right side row by row or packed
 
-  int64_t panelWidth() const { return target.getLanes() * (target.getRegisters() >= 32 ? 3 : 2); }
-
   // Packs the right side of each contraction, right before the first that reads it. A matrix that several products read
   // is packed once, by a launch of its own; one so large that the copy would have to come back from memory as well (the
   // table of a vocabulary) is packed piece by piece in the launch that multiplies.
@@ -121,19 +119,18 @@ private:
       const bool inPieces = packsInPieces(cast<RankedTensorType>(right.getType()));
       // What is computed again packs again: the copy is not kept for it from the forward to the backward part.
       Value &shared = packed[{right, int(contraction.transposesRhs()), int(op->hasAttr("burin.recompute"))}];
-      Value panels = inPieces ? Value() : shared;
+      Value ofItsOwn, &panels = inPieces ? ofItsOwn : shared;
       if (!panels) {
         auto type = cast<RankedTensorType>(right.getType());
         Space shape(type.getShape());
         if (contraction.transposesRhs())
           std::swap(shape[shape.size() - 1], shape[shape.size() - 2]);
         int64_t columns = shape.pop_back_val(), depth = shape.pop_back_val();
-        const int64_t pair = inBf16 ? 2 : 1;
-        shape.append({int64_t(llvm::divideCeil(columns, panelWidth())), int64_t(llvm::divideCeil(depth, pair)),
-                      pair * panelWidth()});
+        const int64_t pair = inBf16 ? 2 : 1, width = target.getPanelWidth();
+        shape.append({int64_t(llvm::divideCeil(columns, width)), int64_t(llvm::divideCeil(depth, pair)), pair * width});
         Type element = inBf16 ? Type(b.getBF16Type()) : type.getElementType();
-        panels = shared = PackPanelsOp::create(b, op->getLoc(), RankedTensorType::get(shape, element), right,
-                                               contraction.transposesRhs());
+        panels = PackPanelsOp::create(b, op->getLoc(), RankedTensorType::get(shape, element), right,
+                                      contraction.transposesRhs());
       }
       auto product = ProductOp::create(b, op->getLoc(), op->getResult(0).getType(), op->getOperand(0), panels,
                                        contraction.transposesLhs());

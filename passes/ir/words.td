@@ -13,6 +13,13 @@ def Burin_TargetAttr : AttrDef<Burin_Dialect, "Target"> {
   }];
   let parameters = (ins "::mlir::StringAttr":$cpu, "::mlir::StringAttr":$features, "int64_t":$lanes, "int64_t":$registers, "int64_t":$l1, "int64_t":$l2);
   let assemblyFormat = "`<` struct(params) `>`";
+  let extraClassDeclaration = [{
+    // Vectors side by side in a block of a product that stays in registers, and in a row of a packed panel: as many as leave rows enough
+    // to use each of them again.
+    int64_t getPanelVectors() const { return getRegisters() >= 32 ? 3 : 2; }
+    // Columns of a packed panel.
+    int64_t getPanelWidth() const { return getLanes() * getPanelVectors(); }
+  }];
 }
 
 // The right side of products: f32, or rounded to bf16.

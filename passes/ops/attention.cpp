@@ -207,7 +207,7 @@ AttentionBlocks attentionBlocks(const AttentionShape &shape, Region &score, Valu
   // the nearest cache; where masks rule out blocks, there must be blocks to rule out.
   const int64_t lanes = target.getLanes();
   const bool deep = buffers > 1 && shape.queries >= 64 * lanes;
-  const int64_t most = deep ? 4 : target.getRegisters() >= 32 ? 3 : 2;
+  const int64_t most = deep ? 4 : target.getPanelVectors();
   int64_t queries = std::min(shape.queries, lanes * most);
   for (int64_t vectors = most; vectors >= 2; --vectors)
     if (shape.queries % (lanes * vectors) == 0) {

@@ -108,8 +108,9 @@ private:
       if (isa<BlockArgument>(result.get()) || locations.count(result.get()))
         return entry.emitError("internal error: result ")
                << i << " shares its memory with another value (please report)";
-      if (failed(mayReplace(result.get(), at)))
-        return failure();
+      if (Operation *reader = readerOfTheReplaced(at, result.get()))
+        return reader->emitError(
+            "internal error: reads a value after its place was taken by its successor (please report)");
       note(result.get(), at);
       placeParts(result.get(), at);
     }
@@ -123,7 +124,7 @@ private:
       Value part; // of several the first, which has to be kept the longest
       for (auto [i, input] : llvm::enumerate(maker.getInputs()))
         if (input.getDefiningOp() && !locations.count(input) && lastReader(input) == maker && mayOverwrite(maker, i) &&
-            isFree(at, input) && !(part && part.getDefiningOp()->isBeforeInBlock(input.getDefiningOp())))
+            !readerOfTheReplaced(at, input) && !(part && part.getDefiningOp()->isBeforeInBlock(input.getDefiningOp())))
           part = input;
       if (!part)
         return;
@@ -140,43 +141,26 @@ private:
     return last;
   }
 
-  // Whether no argument that lies at `at` is read after `value` is made, or by its maker other than element by element.
-  bool isFree(Location at, Value value) {
+  // The first op that reads an argument at `at` although `value`, which lies there as well, has taken its place: later
+  // than the group that makes it, or there but not element by element. Null if there is none.
+  Operation *readerOfTheReplaced(Location at, Value value) {
     auto maker = cast<GroupOp>(value.getDefiningOp());
-    const int64_t end = at.offset + bytesOf(value.getType());
-    return llvm::all_of(entry.getArguments(), [&](BlockArgument argument) {
-      const Location old = locations.lookup(argument);
-      if (old.buffer != at.buffer || old.offset >= end || at.offset >= old.offset + bytesOf(argument.getType()))
-        return true;
-      return llvm::all_of(argument.getUses(), [&](OpOperand &use) {
-        Operation *user = use.getOwner();
-        return user->isBeforeInBlock(maker) ||
-               (user == maker && old.offset == at.offset && argument.getType() == value.getType() &&
-                readsInPlace(maker, use.getOperandNumber()));
-      });
-    });
-  }
-
-  // A result that takes an argument's place: nobody may read the argument once it is overwritten.
-  LogicalResult mayReplace(Value result, Location at) {
-    auto maker = cast<GroupOp>(result.getDefiningOp());
     for (BlockArgument argument : entry.getArguments()) {
-      Location old = locations.lookup(argument);
-      bool overlap = old.buffer == at.buffer && old.offset < at.offset + bytesOf(result.getType()) &&
-                     at.offset < old.offset + bytesOf(argument.getType());
+      const Location old = locations.lookup(argument);
+      const bool overlap = old.buffer == at.buffer && old.offset < at.offset + bytesOf(value.getType()) &&
+                           at.offset < old.offset + bytesOf(argument.getType());
       if (!overlap)
         continue;
       for (OpOperand &use : argument.getUses()) {
-        auto *user = use.getOwner();
-        bool before = user != maker && user->isBeforeInBlock(maker);
-        bool same = user == maker && old.offset == at.offset && argument.getType() == result.getType() &&
-                    readsInPlace(maker, use.getOperandNumber());
-        if (!before && !same)
-          return user->emitError(
-              "internal error: reads a value after its place was taken by its successor (please report)");
+        Operation *user = use.getOwner();
+        const bool before = user != maker && user->isBeforeInBlock(maker);
+        const bool inPlace = user == maker && old.offset == at.offset && argument.getType() == value.getType() &&
+                             readsInPlace(maker, use.getOperandNumber());
+        if (!before && !inPlace)
+          return user;
       }
     }
-    return success();
+    return nullptr;
   }
 
   void placeActivations() {

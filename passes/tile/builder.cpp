@@ -215,6 +215,4 @@ void TileBuilder::contract(Value c, Value a, Value bTile, bool accumulate) {
 
 void TileBuilder::pack(Value source, Value panels) { PackOp::create(b, loc, source, panels); }
 
-int64_t TileBuilder::panelWidth() const { return target.getLanes() * (target.getRegisters() >= 32 ? 3 : 2); }
-
 } // namespace burin

@@ -82,8 +82,6 @@ public:
 
   void contract(mlir::Value c, mlir::Value a, mlir::Value b, bool accumulate);
   void pack(mlir::Value source, mlir::Value panels);
-  // Columns of a packed panel on this target.
-  int64_t panelWidth() const;
 
 private:
   mlir::Value scratchArgument;

@@ -194,7 +194,7 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
     return llvm::any_of(f.panelStrides, [](int64_t stride) { return stride != 0; });
   });
   int64_t leading = collapse(sizes, lists, sizes.size() - 1, /*keepLast=*/ownRightSides);
-  int64_t rows = sizes[leading - 1], columns = sizes[leading], width = t.panelWidth();
+  int64_t rows = sizes[leading - 1], columns = sizes[leading], width = t.target.getPanelWidth();
   int64_t outer = product(ArrayRef<int64_t>(sizes).take_front(leading - 1));
   Shape2 step = packing ? choosePackingTile(outer, rows, columns, factors->size(), width)
                         : chooseTile(t.target, outer, rows, columns, deepest, factors->size(), wholeRows, width);

@@ -157,7 +157,8 @@ Work packWork(const GroupBody &body, TileBuilder &t) {
     std::swap(matrix.where.strides[rank - 1], matrix.where.strides[rank - 2]);
   }
   int64_t batches = matrix.where.sizes.size() - 2;
-  int64_t depth = matrix.where.sizes[batches], columns = matrix.where.sizes[batches + 1], width = t.panelWidth();
+  int64_t depth = matrix.where.sizes[batches], columns = matrix.where.sizes[batches + 1],
+          width = t.target.getPanelWidth();
   int64_t panelRows = panels.where.sizes[batches + 1], panelColumns = panels.where.sizes[batches + 2];
   SmallVector<int64_t> grid(panels.where.sizes.begin(), panels.where.sizes.begin() + batches + 1);
   int64_t cells = 1;

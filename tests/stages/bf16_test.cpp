@@ -5,6 +5,7 @@
 
 #include "passes/import/import.h"
 #include "tests/ops/elementwise.h"
+#include "tests/stages/products.h"
 #include "tests/stages/small_model.h"
 #include "tests/support/compare.h"
 #include "tests/support/gradient.h"
@@ -39,34 +40,10 @@ mlir::OwningOpRef<mlir::ModuleOp> inBf16(mlir::OwningOpRef<mlir::ModuleOp> modul
   return module;
 }
 
-struct ProductCase {
-  Shape a, b;
-  Matmul how;
-};
-
-void expectProducts(const std::vector<ProductCase> &cases) {
-  for (const std::string &cpu : targets()) {
-    mlir::OwningOpRef<mlir::ModuleOp> module = inBf16(emptyModule(cpu));
-    for (size_t i = 0; i < cases.size(); ++i) {
-      Graph graph;
-      const Tensor a = graph.input("a", cases[i].a, Dtype::f32), b = graph.input("b", cases[i].b, Dtype::f32);
-      graph.output("c", matmul(a, b, cases[i].how));
-      ASSERT_TRUE(importGraph(*module, graph, ParameterLayout(graph),
-                              {.name = "product_" + std::to_string(i), .outputs = {"c"}, .differentiate = false}));
-    }
-    const Program program(std::move(module));
-    Random random(7);
-    for (size_t i = 0; i < cases.size(); ++i) {
-      auto draw = [&](const Shape &shape) {
-        return randomReals(random, std::vector<int64_t>(shape.begin(), shape.end()), -1, 1);
-      };
-      const Values a = draw(cases[i].a), b = draw(cases[i].b);
-      const Values expected = matrixProduct(rounded(a), rounded(b), cases[i].how.transpose_a, cases[i].how.transpose_b);
-      for (Cut cut : {Cut::whole, Cut::single})
-        expectClose(program.run("product_" + std::to_string(i), {a, b}, cut)[0], expected, 1e-5,
-                    shapeName(cases[i].a) + " by " + shapeName(cases[i].b) + ", compiled for " + cpu);
-    }
-  }
+void expectBf16Products(const std::vector<ProductCase> &cases) {
+  for (const std::string &cpu : targets())
+    expectProducts(
+        inBf16(emptyModule(cpu)), cases, [](const Values &x) { return rounded(x); }, "compiled for " + cpu);
 }
 
 TEST(Bf16, ProductsOfOddSizesAreThoseOfRoundedOperands) {
@@ -80,18 +57,18 @@ TEST(Bf16, ProductsOfOddSizesAreThoseOfRoundedOperands) {
       cases.push_back(
           {a ? Shape{k, m} : Shape{m, k}, b ? Shape{n, k} : Shape{k, n}, {.transpose_a = a, .transpose_b = b}});
     }
-  expectProducts(cases);
+  expectBf16Products(cases);
 }
 
 TEST(Bf16, BatchesHaveRightSidesOfTheirOwn) {
-  expectProducts({{{3, 7, 5}, {3, 5, 33}, {}},
-                  {{2, 3, 1, 17}, {2, 3, 17, 65}, {}},
-                  {{5, 3, 7}, {7, 49}, {}},
-                  {{3, 5, 7}, {3, 33, 5}, {.transpose_a = true, .transpose_b = true}}});
+  expectBf16Products({{{3, 7, 5}, {3, 5, 33}, {}},
+                      {{2, 3, 1, 17}, {2, 3, 17, 65}, {}},
+                      {{5, 3, 7}, {7, 49}, {}},
+                      {{3, 5, 7}, {3, 33, 5}, {.transpose_a = true, .transpose_b = true}}});
 }
 
 TEST(Bf16, ADepthBeyondTheCacheAddsUp) {
-  expectProducts({{{9, 5001}, {5001, 50}, {}}, {{3001, 33}, {3001, 49}, {.transpose_a = true}}});
+  expectBf16Products({{{9, 5001}, {5001, 50}, {}}, {{3001, 33}, {3001, 49}, {.transpose_a = true}}});
 }
 
 // The product by 1 is the rounded element itself.

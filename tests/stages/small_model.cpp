@@ -4,8 +4,9 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tests/support/compare.h"
 #include "tests/support/gradient.h"
-#include "tests/support/program.h"
+#include "gtest/gtest.h"
 
 namespace burin::test {
 
@@ -127,6 +128,21 @@ std::vector<Values> drawArguments(mlir::func::FuncOp entry, const SmallModel &mo
     }
   }
   return arguments;
+}
+
+void expectTheEvaluatorsResults(const Program &program, const SmallModel &model) {
+  for (const std::string name : {"loss", "logits", "step"}) {
+    mlir::func::FuncOp joint = program.joint(name);
+    const std::vector<Values> arguments = drawArguments(joint, model, 7);
+    const Results expected = evaluate(joint, arguments), actual = program.run(name, arguments),
+                  cut = program.run(name, arguments, Cut::single);
+    const std::vector<Slot> slots = resultsOf(joint);
+    for (size_t i = 0; i < expected.size(); ++i) {
+      expectClose(actual[i], expected[i], 2e-5,
+                  name + ": " + (slots[i].role == "gradient" ? "gradient of " : "") + slots[i].name);
+      EXPECT_EQ(actual[i].data, cut[i].data) << name << ": " << slots[i].name << " depends on how the cells are cut";
+    }
+  }
 }
 
 } // namespace burin::test

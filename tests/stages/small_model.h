@@ -9,6 +9,7 @@
 #include "burin.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "passes/import/import.h"
+#include "tests/support/program.h"
 #include "tests/support/values.h"
 
 namespace burin::test {
@@ -41,5 +42,8 @@ mlir::OwningOpRef<mlir::ModuleOp> imported(const SmallModel &model, Batch batch,
 // Ids, positions, targets and weights for an entry. Ignored are the first target and those of padding, which the first
 // sequence has at both ends; the last of several sequences is padding alone.
 std::vector<Values> drawArguments(mlir::func::FuncOp entry, const SmallModel &model, uint64_t seed);
+
+// Runs the entries loss, logits and step, their cells also one by one, and holds the results against the evaluator's.
+void expectTheEvaluatorsResults(const Program &program, const SmallModel &model);
 
 } // namespace burin::test

@@ -84,20 +84,7 @@ TEST_P(SmallModels, AgreeWithTheEvaluatorWhenCompiled) {
       StageOptions options;
       if (!fused)
         options.without = fusions;
-      const Program program(imported(GetParam(), {3, 17}, cpu), options);
-      for (const std::string name : {"loss", "logits", "step"}) {
-        mlir::func::FuncOp joint = program.joint(name);
-        const std::vector<Values> arguments = drawArguments(joint, GetParam(), 7);
-        const Results expected = evaluate(joint, arguments), actual = program.run(name, arguments),
-                      cut = program.run(name, arguments, Cut::single);
-        const std::vector<Slot> slots = resultsOf(joint);
-        for (size_t i = 0; i < expected.size(); ++i) {
-          expectClose(actual[i], expected[i], 2e-5,
-                      name + ": " + (slots[i].role == "gradient" ? "gradient of " : "") + slots[i].name);
-          EXPECT_EQ(actual[i].data, cut[i].data)
-              << name << ": " << slots[i].name << " depends on how the cells are cut";
-        }
-      }
+      expectTheEvaluatorsResults(Program(imported(GetParam(), {3, 17}, cpu), options), GetParam());
     }
 }
 
