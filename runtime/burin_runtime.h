@@ -30,14 +30,15 @@ typedef struct burin_device burin_device;
 typedef enum burin_status {
   BURIN_OK = 0,
   BURIN_FAILED =
-      1, /* refused: a name that does not exist, a wrong size, an id out of range, a CPU that lacks something */
+      1, /* refused: a name that does not exist, a wrong size, an id out of range, a machine that lacks something,
+         a GPU that fails */
   BURIN_INTERNAL = 2 /* a fault of the runtime itself, or no memory for its own bookkeeping */
 } burin_status;
 
 /* What went wrong in the last call of this thread that did not return BURIN_OK: one line, no full stop. */
 const char *burin_last_message(void);
 
-/* Checks model and CPU and allocates all buffers, zeroed. threads 0: as many as the machine offers. On failure *device
+/* Checks model and machine and allocates all buffers, zeroed. threads 0: as many as the machine offers. On failure *device
  * is NULL. */
 burin_status burin_create(const burin_model *model, int threads, burin_device **device);
 void burin_destroy(burin_device *device);
@@ -58,7 +59,8 @@ burin_status burin_set_parameter(burin_device *device, const char *name, const f
 burin_status burin_get_parameter(burin_device *device, const char *name, float *data, size_t count);
 burin_status burin_get_gradient(burin_device *device, const char *name, float *data, size_t count);
 
-/* The base address of a buffer, NULL for one of size 0; its size is in burin_model.bytes. */
+/* The base address of a buffer as kernels see it, NULL for one of size 0; its size is in burin_model.bytes. Of a model
+ * for GPUs it is an address in the GPU's memory, which the host cannot read. */
 void *burin_buffer_data(burin_device *device, enum burin_buffer buffer);
 
 #ifdef __cplusplus

@@ -26,6 +26,11 @@ struct UsageError : Error {
   using Error::Error;
 };
 
+// The machine has no GPU that the model can run on: what `--device auto` takes as a reason to use the CPU. Exit code 1.
+struct NoDevice : Error {
+  using Error::Error;
+};
+
 template <typename... Args> [[noreturn]] void fail(fmt::format_string<Args...> format, Args &&...args) {
   throw Error(fmt::format(format, std::forward<Args>(args)...));
 }

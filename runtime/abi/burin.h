@@ -15,7 +15,7 @@ extern "C" {
 #endif
 
 /* Raised whenever a struct below changes. A runtime refuses a model of another version. */
-#define BURIN_ABI_VERSION 2u
+#define BURIN_ABI_VERSION 3u
 
 /* The buffers that a launch may touch. Sizes are in burin_model.bytes and never change during a run. */
 enum burin_buffer {
@@ -42,15 +42,22 @@ enum burin_init_kind {
   BURIN_INIT_UNIFORM = 3           /* uniform in [mean - std, mean + std] */
 };
 
-/* Computes the cells [first, last) of one launch.
+/* Where a model's kernels run. */
+enum burin_device_kind { BURIN_CPU = 0, BURIN_CUDA = 1 };
+
+/* Computes the cells [first, last) of one launch on a CPU.
  * buffers: one base pointer for each burin_buffer, 64-byte aligned.
  * args:    for each tensor argument two numbers, (buffer, byte offset); scalars after them.
  * scratch: at least burin_model.scratch_bytes, 64-byte aligned, owned by the calling thread.
  * Cells are independent: any split over threads gives the same bits. */
 typedef void (*burin_kernel)(void *const *buffers, const int64_t *args, int64_t first, int64_t last, void *scratch);
 
+/* On a GPU a kernel is the function `kernel_name` of the model's modules. It takes one pointer for each tensor argument
+ * (buffer + byte offset, resolved by the runtime), then the number of cells as an int64_t, then a pointer to scratch.
+ * It is launched with blocks of `threads` threads on a grid of any size: block b takes the cells b, b + gridDim.x, ...
+ * and uses the scratch_bytes at scratch + b * scratch_bytes (256-byte aligned). */
 typedef struct burin_launch {
-  burin_kernel kernel;
+  burin_kernel kernel; /* null in a model for GPUs */
   const char *kernel_name;
   const char *op;    /* what the launch does, in the model's words: "matmul", "attention", "rms_norm + add" */
   const char *place; /* "models/gpt.cpp:41", "" for launches that no model line asked for */
@@ -59,7 +66,19 @@ typedef struct burin_launch {
   int64_t cells;
   double flops; /* of matrix products: 2MNK, causal half only; no element-wise work */
   double bytes; /* read and written at least once */
+  /* GPUs only, else 0. */
+  int64_t threads;       /* of a block */
+  int64_t shared_bytes;  /* of a block's dynamic shared memory */
+  int64_t scratch_bytes; /* of a block's scratch in device memory; a multiple of 256, 0 where shared memory does */
 } burin_launch;
+
+/* The text of all kernels for one architecture and those after it. */
+typedef struct burin_module {
+  int64_t compute_capability; /* 80, 90, ...: the least that the text needs */
+  int64_t exact;              /* 1: only this one runs it ("sm_90a") */
+  const char *text;           /* PTX, zero-terminated */
+  int64_t bytes;              /* without the zero */
+} burin_module;
 
 /* One argument or result of an entry. */
 typedef struct burin_tensor {
@@ -118,7 +137,9 @@ typedef struct burin_model {
   uint32_t struct_size; /* sizeof(burin_model) where the object was made */
   const char *name;
   const char *dtype;    /* of what products take: "f32" or "bf16"; everything is stored in f32 */
-  const char *cpu;      /* "znver4", "x86-64-v3", ... */
+  int32_t device;       /* burin_device_kind */
+  int32_t reserved;
+  const char *cpu;      /* "znver4", "x86-64-v3", ...; "sm_80" for GPUs */
   const char *features; /* what the machine must have, comma separated, as in /proc/cpuinfo: "avx512f,fma" */
   const char *source_revision;
   const burin_entry *entries;
@@ -129,7 +150,9 @@ typedef struct burin_model {
   int64_t parameter_count;          /* logical elements, ties counted once */
   int64_t vocab;                    /* ids are in [0, vocab); 0 for a model without tokens */
   int64_t bytes[BURIN_NUM_BUFFERS]; /* the greatest over the entries */
-  int64_t scratch_bytes;            /* per thread */
+  int64_t scratch_bytes;            /* per thread; GPUs: see burin_launch */
+  const burin_module *modules;      /* GPUs only */
+  int64_t num_modules;
   double flops_per_step;            /* of the entry "step" */
   /* Of a batch's products, attention counted in full; a step is three times that. */
   int64_t forward_flops[BURIN_NUM_FLOP_KINDS];

@@ -1,5 +1,6 @@
-// `MODEL bench`: how long entries take, as a share of what the machine's multiply-add units could do in that time. The
-// peak loop takes turns with the entry, so that both see the same clock, temperature and neighbours.
+// `MODEL bench`: how long entries take, as a share of what the machine's multiply-add units could do in that time. On a
+// CPU the peak loop takes turns with the entry, so that both see the same clock, temperature and neighbours; of a GPU
+// the peak is what its units and highest clock come to, and the runs of a turn follow each other without waiting.
 #include <omp.h>
 
 #include <algorithm>
@@ -11,7 +12,6 @@
 #include "cli/commands.h"
 #include "data/corpus.h"
 #include "data/loader.h"
-#include "device/peak.h"
 #include "text/sampler.h"
 #include "train/initialize.h"
 #include "train/language_model.h"
@@ -30,7 +30,7 @@ struct BenchOptions {
   int64_t pairs = 9;
   double seconds = 0.2;
   bool json = false, byOp = false;
-  int threads = 0;
+  DeviceOptions device;
 };
 
 double median(std::vector<double> values) {
@@ -68,20 +68,31 @@ void fillInputs(const Device &device, const burin_entry &entry) {
 // An entry to be timed; "step" takes the update with it, since training runs both.
 struct Timed {
   Timed(Device &device, const std::string &name)
-      : device(device), entry(device.entry(name)), update(name == "step" ? device.findEntry("update") : nullptr) {}
+      : device(device), entry(device.entry(name)), update(name == "step" ? device.findEntry("update") : nullptr) {
+    auto *buffer = device.buffer(BURIN_INPUTS);
+    for (const burin_entry *each : {&entry, update})
+      if (each) {
+        fillInputs(device, *each);
+        inputs.emplace_back(buffer, buffer + device.model().bytes[BURIN_INPUTS]);
+      }
+  }
 
-  // The seconds of one run, and if asked for those of each launch, the update's last.
-  double run(std::span<double> launches = {}) {
-    fillInputs(device, entry);
-    double start = omp_get_wtime();
-    device.run(entry, launches.empty() ? launches : launches.first(static_cast<size_t>(entry.num_launches)));
-    double seconds = omp_get_wtime() - start;
-    if (!update)
+  // The seconds of `runs` runs, and if asked for those of each launch of the last one, the update's last.
+  double run(int64_t runs = 1, std::span<double> launches = {}) {
+    double start = 0, seconds = 0;
+    if (device.runsAhead())
+      start = omp_get_wtime();
+    for (int64_t i = 0; i < runs; ++i) {
+      seconds += runOne(entry, inputs[0],
+                        launches.empty() ? launches : launches.first(static_cast<size_t>(entry.num_launches)));
+      if (update)
+        seconds += runOne(*update, inputs[1],
+                          launches.empty() ? launches : launches.subspan(static_cast<size_t>(entry.num_launches)));
+    }
+    if (!device.runsAhead())
       return seconds;
-    fillInputs(device, *update);
-    start = omp_get_wtime();
-    device.run(*update, launches.empty() ? launches : launches.subspan(static_cast<size_t>(entry.num_launches)));
-    return seconds + (omp_get_wtime() - start);
+    device.wait();
+    return omp_get_wtime() - start;
   }
 
   double flops() const { return entry.flops + (update ? update->flops : 0); }
@@ -89,6 +100,16 @@ struct Timed {
   Device &device;
   const burin_entry &entry;
   const burin_entry *update;
+
+private:
+  double runOne(const burin_entry &which, const std::vector<std::byte> &values, std::span<double> launches) {
+    std::copy(values.begin(), values.end(), device.buffer(BURIN_INPUTS));
+    double start = omp_get_wtime();
+    device.run(which, launches);
+    return omp_get_wtime() - start;
+  }
+
+  std::vector<std::vector<std::byte>> inputs; // of the entry and of the update, which lie in the same place
 };
 
 struct Measured {
@@ -97,7 +118,6 @@ struct Measured {
 };
 
 Measured measure(Timed &timed, const BenchOptions &options) {
-  const burin_model &model = timed.device.model();
   size_t count = static_cast<size_t>(timed.entry.num_launches + (timed.update ? timed.update->num_launches : 0));
   std::vector<double> seconds, peaks;
   std::vector<std::vector<double>> launches(options.byOp ? count : 0);
@@ -105,12 +125,14 @@ Measured measure(Timed &timed, const BenchOptions &options) {
   timed.run();
   int64_t runs = std::max<int64_t>(1, static_cast<int64_t>(options.seconds / std::max(timed.run(), 1e-9)));
   for (int64_t pair = 0; pair < options.pairs; ++pair) {
-    peaks.push_back(measurePeak(model.dtype, timed.device.threads(), std::min(options.seconds, 0.1)));
+    peaks.push_back(timed.device.peak(std::min(options.seconds, 0.1)));
     timed.run(); // the peak loop has evicted nothing, but threads change their pace
-    double total = 0;
-    for (int64_t i = 0; i < runs; ++i) {
+    const bool together = timed.device.runsAhead();
+    double total = together ? timed.run(runs) : 0;
+    for (int64_t i = 0; i < runs && (!together || options.byOp); ++i) {
       std::vector<double> each(launches.size());
-      total += timed.run(each);
+      double alone = timed.run(1, each);
+      total += together ? 0 : alone;
       for (size_t j = 0; j < each.size(); ++j)
         launches[j].push_back(each[j]);
     }
@@ -122,6 +144,9 @@ Measured measure(Timed &timed, const BenchOptions &options) {
   return result;
 }
 
+// What depends on a peak that is not known is null.
+ordered_json known(double peak, double value) { return peak > 0 ? ordered_json(value) : ordered_json(); }
+
 void printEntry(const Timed &timed, const Measured &measured, bool json) {
   const burin_model &model = timed.device.model();
   double gflops = timed.flops() / measured.seconds / 1e9;
@@ -131,17 +156,21 @@ void printEntry(const Timed &timed, const Measured &measured, bool json) {
                                      {"entry", timed.entry.name},
                                      {"dtype", model.dtype},
                                      {"cpu", model.cpu},
+                                     {"device", timed.device.name()},
                                      {"threads", timed.device.threads()},
                                      {"ms", measured.seconds * 1e3},
                                      {"tokens_per_s", tokens},
                                      {"gflops", gflops},
-                                     {"peak_gflops", measured.peak},
-                                     {"peak_fraction", gflops / measured.peak}})
+                                     {"peak_gflops", known(measured.peak, measured.peak)},
+                                     {"peak_fraction", known(measured.peak, gflops / measured.peak)},
+                                     {"device_bytes", timed.device.bytes()}})
                            .dump());
   else
-    fmt::print("{:<10}{:>12.3f} ms{:>12.0f} {}/s{:>10.1f} GFLOP/s{:>8.3f} of {:.1f}, {} threads\n", timed.entry.name,
-               measured.seconds * 1e3, tokens, isRegression(model) ? "points" : "tokens", gflops,
-               gflops / measured.peak, measured.peak, timed.device.threads());
+    fmt::print("{:<10}{:>12.3f} ms{:>12.0f} {}/s{:>10.1f} GFLOP/s{}, {}\n", timed.entry.name, measured.seconds * 1e3,
+               tokens, isRegression(model) ? "points" : "tokens", gflops,
+               measured.peak > 0 ? fmt::format("{:>8.3f} of {:.1f}", gflops / measured.peak, measured.peak)
+                                 : "  of an unknown peak",
+               timed.device.name());
 }
 
 void printLaunches(const Timed &timed, const Measured &measured, bool json) {
@@ -166,11 +195,12 @@ void printLaunches(const Timed &timed, const Measured &measured, bool json) {
                                        {"bytes", launch.bytes},
                                        {"gflops", gflops},
                                        {"gbytes_per_s", launch.bytes / seconds / 1e9},
-                                       {"peak_fraction", gflops / measured.peak}})
+                                       {"peak_fraction", known(measured.peak, gflops / measured.peak)}})
                              .dump());
     else
-      fmt::print("  {:<24} {:<28}{:>8}{:>11.4f}{:>7.1f}%{:>10.1f}{:>9.3f}{:>9.1f}  {}\n", launch.op, launch.place,
-                 launch.cells, seconds * 1e3, 100 * seconds / sum, gflops, gflops / measured.peak,
+      fmt::print("  {:<24} {:<28}{:>8}{:>11.4f}{:>7.1f}%{:>10.1f}{:>9}{:>9.1f}  {}\n", launch.op, launch.place,
+                 launch.cells, seconds * 1e3, 100 * seconds / sum, gflops,
+                 measured.peak > 0 ? fmt::format("{:.3f}", gflops / measured.peak) : "unknown",
                  launch.bytes / seconds / 1e9, launch.kernel_name);
   }
 }
@@ -179,6 +209,7 @@ void printLaunches(const Timed &timed, const Measured &measured, bool json) {
 void benchDraw(const Device &device, const BenchOptions &options, double logitsSeconds) {
   const LogitsEntry entry(device);
   const std::span<const float> row = entry.logits.first(static_cast<size_t>(device.model().vocab));
+  device.download(row);
   const Random random(1, "bench");
   uint64_t draws = 0;
   double start = omp_get_wtime(), seconds = 0;
@@ -220,9 +251,13 @@ void benchBatches(const Device &device, const BenchOptions &options, double step
   }
 }
 
-int bench(const burin_model &model, const BenchOptions &options) {
-  Device device(model, options.threads);
+int bench(const Models &models, const BenchOptions &options) {
+  Device device = openDevice(models, options.device);
   initialize(device, 1);
+  if (device.runsAhead() && !options.json)
+    fmt::print("{}: {} bytes allocated, peak {}\n", device.name(), device.bytes(),
+               device.peak(0) > 0 ? fmt::format("{:.0f} GFLOP/s in {}", device.peak(0), device.model().dtype)
+                                  : "unknown");
   double stepSeconds = 0;
   for (const std::string &name : options.entries) {
     Timed timed(device, name);
@@ -242,7 +277,8 @@ int bench(const burin_model &model, const BenchOptions &options) {
 
 } // namespace
 
-Action addBench(CLI::App &app, const burin_model &model) {
+Action addBench(CLI::App &app, const Models &models) {
+  const burin_model &model = *models.front();
   CLI::App *command = app.add_subcommand("bench", "time the model's entries against the machine's peak");
   auto options = std::make_shared<BenchOptions>();
   command->add_option("--entry", options->entries,
@@ -254,8 +290,8 @@ Action addBench(CLI::App &app, const burin_model &model) {
   command->add_flag("--by-op", options->byOp, "list every launch with its op and place");
   if (!isRegression(model))
     addText(*command, "--data", options->data, "also time reading batches of this text, or these token ids");
-  addThreads(*command, options->threads);
-  return [=, &model] {
+  addDevice(*command, options->device);
+  return [=, &model, &models] {
     checkRange("--pairs", options->pairs, {1, 10000});
     checkRange("--seconds", options->seconds, {0, 60, true});
     if (options->entries.empty())
@@ -263,7 +299,7 @@ Action addBench(CLI::App &app, const burin_model &model) {
         for (int64_t i = 0; i < model.num_entries; ++i)
           if (model.entries[i].name == name)
             options->entries.emplace_back(name);
-    return bench(model, *options);
+    return bench(models, *options);
   };
 }
 

@@ -5,7 +5,7 @@
 
 #include "cli/commands.h"
 #include "cli/guard.h"
-#include "device/device.h"
+#include "device/choice.h"
 #include "train/task.h"
 
 namespace burin {
@@ -13,22 +13,28 @@ namespace {
 
 using namespace runtime;
 
-int dispatch(const burin_model &model, int argc, char **argv) {
-  checkModel(model);
+int dispatch(const Models &models, int argc, char **argv) {
+  checkModels(models);
+  const burin_model &model = *models.front();
   const bool points = isRegression(model);
+  std::string machines;
+  for (const burin_model *each : models)
+    machines += fmt::format("{}{}", machines.empty() ? "" : " and ", each->cpu);
   CLI::App app(fmt::format("{}: a {} compiled by Burin ({}, for {})", model.name,
-                           points ? "regression" : "language model", model.dtype, model.cpu),
+                           points ? "regression" : "language model", model.dtype, machines),
                model.name);
-  const std::vector<Action> actions = {addTrain(app, model), points ? addPointsEval(app, model) : addEval(app, model),
-                                       points ? addPlot(app, model) : addGenerate(app, model), addInfo(app, model),
-                                       addBench(app, model)};
+  const std::vector<Action> actions = {
+      addTrain(app, models), points ? addPointsEval(app, models) : addEval(app, models),
+      points ? addPlot(app, models) : addGenerate(app, models), addInfo(app, models), addBench(app, models)};
   return runCommand(app, argc, argv, actions);
 }
 
 } // namespace
 
-int cliMain(const burin_model &model, int argc, char **argv) {
-  return guarded([&] { return dispatch(model, argc, argv); });
+int cliMain(const burin_model &model, int argc, char **argv) { return cliMain({&model}, argc, argv); }
+
+int cliMain(std::initializer_list<const burin_model *> models, int argc, char **argv) {
+  return guarded([&] { return dispatch(models, argc, argv); });
 }
 
 } // namespace burin

@@ -1,4 +1,5 @@
-// One function per subcommand adds its flags and says what to run. Actions return the exit code.
+// One function per subcommand adds its flags and says what to run. Actions return the exit code. Flags depend on what
+// is the same in all models of a program.
 #pragma once
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
@@ -8,20 +9,20 @@
 #include <optional>
 #include <string>
 
-#include "abi/burin.h"
+#include "device/choice.h"
 
 namespace burin::runtime {
 
 using Action = std::function<int()>;
 
-Action addTrain(CLI::App &app, const burin_model &model);
-Action addEval(CLI::App &app, const burin_model &model);
-Action addGenerate(CLI::App &app, const burin_model &model);
+Action addTrain(CLI::App &app, const Models &models);
+Action addEval(CLI::App &app, const Models &models);
+Action addGenerate(CLI::App &app, const Models &models);
 // The same for a regression, and its picture.
-Action addPointsEval(CLI::App &app, const burin_model &model);
-Action addPlot(CLI::App &app, const burin_model &model);
-Action addInfo(CLI::App &app, const burin_model &model);
-Action addBench(CLI::App &app, const burin_model &model);
+Action addPointsEval(CLI::App &app, const Models &models);
+Action addPlot(CLI::App &app, const Models &models);
+Action addInfo(CLI::App &app, const Models &models);
+Action addBench(CLI::App &app, const Models &models);
 
 // A flag for a number, as people write it in decimal: CLI11 alone reads "" as 0, 010 as 8 and 0x10 as 16.
 template <typename T> struct NumberOf { using type = T; };
@@ -46,7 +47,9 @@ template <typename T> CLI::Option *addNumber(CLI::App &command, std::string flag
 // A flag for a text that must not be empty, such as a path.
 CLI::Option *addText(CLI::App &command, std::string flag, std::string &field, std::string help);
 
-// `--threads`, the same everywhere.
+// `--threads`, the same everywhere; and with it `--device` where a model runs.
 void addThreads(CLI::App &command, int &threads);
+void addDevice(CLI::App &command, DeviceOptions &options);
+CLI::Option *addDeviceKind(CLI::App &command, std::string &kind);
 
 } // namespace burin::runtime

@@ -21,13 +21,13 @@ std::unique_ptr<Tokenizer> tokenizerOf(const std::string &checkpoint, const std:
 
 } // namespace
 
-Action addGenerate(CLI::App &app, const burin_model &model) {
+Action addGenerate(CLI::App &app, const Models &models) {
   struct Options {
     std::string checkpoint;
     std::optional<std::string> prompt, tokenizer;
     int64_t count = 300;
     SampleOptions sample;
-    int threads = 0;
+    DeviceOptions device;
     bool anyModel = false;
   };
   CLI::App *command = app.add_subcommand("generate", "continue a prompt with text that the model writes");
@@ -48,17 +48,17 @@ Action addGenerate(CLI::App &app, const burin_model &model) {
       ->capture_default_str();
   addNumber(*command, "--seed", options->sample.seed, "seed of the draws, in [0, 9000000000000000000]")
       ->capture_default_str();
-  addThreads(*command, options->threads);
-  return [=, &model] {
+  addDevice(*command, options->device);
+  return [=, &models] {
     checkRange("--count", options->count, {1, 1e6});
     checkRange("--temperature", options->sample.temperature, {0, 100});
     checkRange("--top-k", options->sample.topK, {0, 1e12});
     checkRange("--seed", options->sample.seed, {0, 9e18});
     checkRange("--top-p", options->sample.topP, {0, 1, true});
-    Device device(model, options->threads);
+    Device device = openDevice(models, options->device);
     Checkpoint checkpoint = loadCheckpoint(options->checkpoint, device, /*withMoments=*/false);
     if (!options->anyModel)
-      expectModel(options->checkpoint, checkpoint, model);
+      expectModel(options->checkpoint, checkpoint, device.model());
     auto write = [](const std::string &text) {
       std::fwrite(text.data(), 1, text.size(), stdout);
       std::fflush(stdout);

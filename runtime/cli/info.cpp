@@ -1,4 +1,5 @@
-// `MODEL info`: what the model object says of itself. Runs no kernel, so it works on machines that the model does not.
+// `MODEL info`: what the model object says of itself. Runs no kernel, so it works on machines that the model does not;
+// of a GPU it says what the driver tells, or why there is none.
 #include <algorithm>
 #include <nlohmann/json.hpp>
 #include <numeric>
@@ -6,6 +7,7 @@
 
 #include "cli/commands.h"
 #include "device/cpu.h"
+#include "device/cuda_device.h"
 #include "error.h"
 
 namespace burin::runtime {
@@ -82,17 +84,57 @@ std::vector<ModuleSums> modulesOf(const burin_model &model) {
 }
 
 size_t kernelsOf(const burin_entry &entry) {
-  std::set<burin_kernel> kernels;
+  std::set<std::string_view> kernels;
   for (int64_t i = 0; i < entry.num_launches; ++i)
-    kernels.insert(entry.launches[i].kernel);
+    kernels.insert(entry.launches[i].kernel_name);
   return kernels.size();
 }
+
+// "sm_80", "sm_90a"
+std::string architectureOf(const burin_module &module) {
+  return fmt::format("sm_{}{}", module.compute_capability, module.exact ? "a" : "");
+}
+
+// Of a block on a GPU: the most that any launch asks for.
+int64_t scratchOf(const burin_model &model) {
+  int64_t scratch = model.device == BURIN_CUDA ? 0 : model.scratch_bytes;
+  for (int64_t i = 0; i < model.num_entries && model.device == BURIN_CUDA; ++i)
+    for (int64_t j = 0; j < model.entries[i].num_launches; ++j)
+      scratch = std::max(scratch, model.entries[i].launches[j].scratch_bytes);
+  return scratch;
+}
+
+const char *kindOf(const burin_model &model) { return model.device == BURIN_CUDA ? "gpu" : "cpu"; }
+
+// What GPU there is, as text and as JSON; or why there is none.
+struct Gpu {
+  Gpu() {
+    try {
+      const cuda::DeviceFacts found = cuda::findDevice(cuda::Driver::get());
+      text = fmt::format("{}, compute capability {}, {} bytes, {} multiprocessors at {}, driver for CUDA {}.{}",
+                         found.name, cuda::capabilityText(found.capability), found.bytes, found.multiprocessors,
+                         found.clock > 0 ? fmt::format("{:.0f} MHz", found.clock / 1e6) : "an unknown clock",
+                         found.driver / 1000, found.driver % 1000 / 10);
+      facts = {{"name", found.name},
+               {"compute_capability", cuda::capabilityText(found.capability)},
+               {"bytes", found.bytes},
+               {"multiprocessors", found.multiprocessors},
+               {"clock_mhz", found.clock / 1e6},
+               {"cuda_version", found.driver}};
+    } catch (const Error &none) {
+      text = fmt::format("none: {}", none.what());
+      facts = {{"none", none.what()}};
+    }
+  }
+  std::string text;
+  ordered_json facts;
+};
 
 ordered_json describe(const burin_model &model) {
   ordered_json bytes, flops, entries = ordered_json::array(), parameters = ordered_json::array();
   for (int i = 0; i < BURIN_NUM_BUFFERS; ++i)
     bytes[bufferNames[i]] = model.bytes[i];
-  bytes["scratch_per_thread"] = model.scratch_bytes;
+  bytes[model.device == BURIN_CUDA ? "scratch_per_block" : "scratch_per_thread"] = scratchOf(model);
   for (int i = 0; i < BURIN_NUM_FLOP_KINDS; ++i)
     flops[flopNames[i]] = model.forward_flops[i];
   for (int64_t i = 0; i < model.num_entries; ++i) {
@@ -122,19 +164,29 @@ ordered_json describe(const burin_model &model) {
                        {"tensors", module.tensors},
                        {"parameters", module.elements},
                        {"decayed", module.decayed}});
-  return {{"model", model.name},
-          {"dtype", model.dtype},
-          {"cpu", model.cpu},
-          {"features", model.features},
-          {"source_revision", model.source_revision},
-          {"vocab", model.vocab},
-          {"parameters", model.parameter_count},
-          {"flops_per_step", model.flops_per_step},
-          {"forward_flops", flops},
-          {"bytes", bytes},
-          {"modules", modules},
-          {"entries", entries},
-          {"parameter_table", parameters}};
+  ordered_json device = {{"device", kindOf(model)}};
+  if (model.device == BURIN_CUDA) {
+    ordered_json texts = ordered_json::array();
+    for (int64_t i = 0; i < model.num_modules; ++i)
+      texts.push_back({{"architecture", architectureOf(model.modules[i])}, {"bytes", model.modules[i].bytes}});
+    device["kernel_texts"] = texts;
+    device["gpu"] = Gpu().facts;
+  }
+  ordered_json result = {{"model", model.name},
+                         {"dtype", model.dtype},
+                         {"cpu", model.cpu},
+                         {"features", model.features},
+                         {"source_revision", model.source_revision},
+                         {"vocab", model.vocab},
+                         {"parameters", model.parameter_count},
+                         {"flops_per_step", model.flops_per_step},
+                         {"forward_flops", flops},
+                         {"bytes", bytes},
+                         {"modules", modules},
+                         {"entries", entries},
+                         {"parameter_table", parameters}};
+  result.update(device);
+  return result;
 }
 
 void printModule(const ModuleSums &module, int64_t all) {
@@ -156,10 +208,17 @@ void printFlops(const burin_model &model) {
 }
 
 void print(const burin_model &model) {
-  fmt::print("model            {}\ndtype            {}\ncpu              {}\nfeatures         {}\n", model.name,
-             model.dtype, model.cpu, model.features);
-  for (const std::string &feature : missingFeatures(model.features))
-    fmt::print("                 this machine lacks {}: the model cannot run here\n", feature);
+  fmt::print("model            {}\ndtype            {}\ndevice           {}\n", model.name, model.dtype, kindOf(model));
+  if (model.device == BURIN_CUDA) {
+    std::string texts;
+    for (int64_t i = 0; i < model.num_modules; ++i)
+      texts += fmt::format("{}{} ({} bytes)", i ? ", " : "", architectureOf(model.modules[i]), model.modules[i].bytes);
+    fmt::print("kernels for      {}\nGPU              {}\n", texts, Gpu().text);
+  } else {
+    fmt::print("cpu              {}\nfeatures         {}\n", model.cpu, model.features);
+    for (const std::string &feature : missingFeatures(model.features))
+      fmt::print("                 this machine lacks {}: the model cannot run here\n", feature);
+  }
   fmt::print("source           {}\nvocabulary       {}\nparameters       {}\nFLOPs per step   {:.0f}\n",
              model.source_revision, model.vocab, model.parameter_count, model.flops_per_step);
 
@@ -169,7 +228,8 @@ void print(const burin_model &model) {
     fmt::print("{:<24}{:>16}\n", bufferNames[i], model.bytes[i]);
     total += model.bytes[i];
   }
-  fmt::print("{:<24}{:>16}\n{:<24}{:>16}\n", "all", total, "scratch, per thread", model.scratch_bytes);
+  fmt::print("{:<24}{:>16}\n{:<24}{:>16}\n", "all", total,
+             model.device == BURIN_CUDA ? "scratch, per block" : "scratch, per thread", scratchOf(model));
 
   printFlops(model);
 
@@ -201,11 +261,15 @@ void print(const burin_model &model) {
 
 } // namespace
 
-Action addInfo(CLI::App &app, const burin_model &model) {
+Action addInfo(CLI::App &app, const Models &models) {
   CLI::App *command = app.add_subcommand("info", "parameters, FLOPs, memory and entries of the model");
   auto asJson = std::make_shared<bool>(false);
+  auto kind = std::make_shared<std::string>("auto");
   command->add_flag("--json", *asJson, "print one JSON object");
-  return [=, &model] {
+  addDeviceKind(*command, *kind)
+      ->description("which of the program's models: cpu, gpu, or auto: that for GPUs, if there is one");
+  return [=, &models] {
+    const burin_model &model = modelFor(models, *kind);
     if (*asJson)
       fmt::print("{}\n", describe(model).dump());
     else

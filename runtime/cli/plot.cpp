@@ -78,25 +78,26 @@ std::string picture(const std::string &title, const RegressionData &data, const 
 
 } // namespace
 
-Action addPlot(CLI::App &app, const burin_model &model) {
+Action addPlot(CLI::App &app, const Models &models) {
   struct Options {
     std::string data, checkpoint, out;
-    int threads = 0;
+    DeviceOptions device;
   };
   CLI::App *command = app.add_subcommand("plot", "draw the points and the fitted curve as an SVG picture");
   auto options = std::make_shared<Options>();
   command->add_option("--checkpoint", options->checkpoint, "checkpoint.safetensors of a run")->required();
   command->add_option("--data", options->data, "file of lines x,y [the data of the run]");
   command->add_option("--out", options->out, "file to write [plot.svg beside the checkpoint]");
-  addThreads(*command, options->threads);
-  return [=, &model] {
+  addDevice(*command, options->device);
+  return [=, &models] {
     constexpr int steps = 400;
-    Device device(model, options->threads);
+    Device device = openDevice(models, options->device);
     TrainOptions run = savedOptions(options->checkpoint);
     if (!options->data.empty())
       run.data = options->data;
     const RegressionData data(run);
-    expectModel(options->checkpoint, loadCheckpoint(options->checkpoint, device, /*withMoments=*/false), model);
+    expectModel(options->checkpoint, loadCheckpoint(options->checkpoint, device, /*withMoments=*/false),
+                device.model());
     auto [first, last] = std::minmax_element(data.points.begin(), data.points.end(),
                                              [](const Point &a, const Point &b) { return a.x < b.x; });
     Predictor predict(device);
@@ -107,7 +108,7 @@ Action addPlot(CLI::App &app, const burin_model &model) {
         fail("the model gives {} for x = {}: its weights are unusable", y, x);
       curve.push_back({x, y});
     }
-    std::string title = fmt::format("{}: {} ({} points to train on, {} to validate)", model.name, data.name,
+    std::string title = fmt::format("{}: {} ({} points to train on, {} to validate)", device.model().name, data.name,
                                     data.parts.train.size(), data.parts.valid.size());
     std::string path = options->out;
     if (path.empty())

@@ -8,10 +8,10 @@
 
 namespace burin::runtime {
 
-Action addPointsEval(CLI::App &app, const burin_model &model) {
+Action addPointsEval(CLI::App &app, const Models &models) {
   struct Options {
     std::string data, checkpoint, part = "valid";
-    int threads = 0;
+    DeviceOptions device;
     bool json = false;
   };
   CLI::App *command = app.add_subcommand("eval", "mean squared error of a checkpoint on points");
@@ -22,9 +22,9 @@ Action addPointsEval(CLI::App &app, const burin_model &model) {
       ->check(CLI::IsMember({"valid", "train", "all"}))
       ->capture_default_str();
   command->add_flag("--json", options->json, "print one JSON object");
-  addThreads(*command, options->threads);
-  return [=, &model] {
-    Device device(model, options->threads);
+  addDevice(*command, options->device);
+  return [=, &models] {
+    Device device = openDevice(models, options->device);
     TrainOptions run = savedOptions(options->checkpoint);
     if (!options->data.empty())
       run.data = options->data;
@@ -35,11 +35,12 @@ Action addPointsEval(CLI::App &app, const burin_model &model) {
     if (points.empty())
       fail("{}: of {} points none is kept for validation; --part all takes them all", data.name, data.points.size());
     Checkpoint checkpoint = loadCheckpoint(options->checkpoint, device, /*withMoments=*/false);
-    expectModel(options->checkpoint, checkpoint, model);
+    expectModel(options->checkpoint, checkpoint, device.model());
     PointsEvaluation result = evaluate(device, points);
     if (options->json)
-      fmt::print("{}\n",
-                 nlohmann::json({{"model", model.name}, {"loss", result.loss}, {"points", result.points}}).dump());
+      fmt::print(
+          "{}\n",
+          nlohmann::json({{"model", device.model().name}, {"loss", result.loss}, {"points", result.points}}).dump());
     else
       fmt::print("mean squared error  {:.6f}  ({} points)\n", result.loss, result.points);
     return 0;

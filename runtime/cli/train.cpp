@@ -74,7 +74,8 @@ Corpus openEvalCorpus(const CorpusOptions &options, const std::string &checkpoin
 
 } // namespace
 
-Action addTrain(CLI::App &app, const burin_model &model) {
+Action addTrain(CLI::App &app, const Models &models) {
+  const burin_model &model = *models.front();
   const bool points = isRegression(model);
   CLI::App *command = app.add_subcommand("train", points ? "fit the model to points (x, y), or continue a run"
                                                          : "train the model on a text, or continue a run");
@@ -92,8 +93,8 @@ Action addTrain(CLI::App &app, const burin_model &model) {
   addNumber(*command, "--stop-after", run->stopAfter,
             "save and stop after this step; the schedule stays that of --steps");
   addNumber(*command, "--print-every", run->printEvery, "steps between two progress lines when not on a terminal");
-  addThreads(*command, run->threads);
-  return [=, &model] {
+  addDevice(*command, run->device);
+  return [=, &models] {
     TrainOptions final = *options;
     if (run->resume) {
       final = resumedOptions(*command, *options, checkpointPath(run->out));
@@ -105,15 +106,15 @@ Action addTrain(CLI::App &app, const burin_model &model) {
     check(final, points);
     checkRange("--stop-after", run->stopAfter, {0, 1e12});
     checkRange("--print-every", run->printEvery, {0, 1e12});
-    return runTraining(model, final, *run);
+    return runTraining(models, final, *run);
   };
 }
 
-Action addEval(CLI::App &app, const burin_model &model) {
+Action addEval(CLI::App &app, const Models &models) {
   struct Options {
     std::string data, checkpoint, part = "valid";
     std::optional<double> validFraction;
-    int threads = 0;
+    DeviceOptions device;
     bool json = false, anyModel = false, check = false;
   };
   CLI::App *command = app.add_subcommand("eval", "loss, perplexity and bits per byte of a checkpoint on a text");
@@ -128,11 +129,12 @@ Action addEval(CLI::App &app, const burin_model &model) {
   addNumber(*command, "--valid-fraction", options->validFraction, "as given to train [what was given to train]");
   command->add_flag("--check", options->check, "look at all token ids of the data first");
   command->add_flag("--json", options->json, "print one JSON object");
-  addThreads(*command, options->threads);
-  return [=, &model] {
+  addDevice(*command, options->device);
+  return [=, &models] {
     if (options->validFraction)
       checkRange("--valid-fraction", *options->validFraction, {0, 0.9, true});
-    Device device(model, options->threads);
+    Device device = openDevice(models, options->device);
+    const burin_model &model = device.model();
     const bool all = options->part == "all";
     Corpus corpus = openEvalCorpus({.path = options->data,
                                     .tokens = {},

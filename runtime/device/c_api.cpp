@@ -83,7 +83,9 @@ burin_status burin_get_output(burin_device *device, const char *entry, const cha
     checkSize(tensor.name, bytes, static_cast<size_t>(tensor.bytes), "bytes");
     if (!data)
       fail("data is NULL");
-    std::memcpy(data, source.buffer(BURIN_OUTPUTS) + tensor.offset, bytes);
+    const std::byte *values = source.buffer(BURIN_OUTPUTS) + tensor.offset;
+    source.download(std::span(values, bytes));
+    std::memcpy(data, values, bytes);
   });
 }
 
@@ -100,6 +102,7 @@ burin_status burin_set_parameter(burin_device *device, const char *name, const f
     const burin_parameter &parameter = target.parameter(&present(name, "name"));
     checkSize(name, count, logicalSize(parameter), "elements");
     toStored(parameter, {&present(data, "data"), count}, target.weights(parameter));
+    target.upload(target.weights(parameter));
   });
 }
 
@@ -108,6 +111,7 @@ burin_status burin_get_parameter(burin_device *device, const char *name, float *
     Device &source = present(device, "device").device;
     const burin_parameter &parameter = source.parameter(&present(name, "name"));
     checkSize(name, count, logicalSize(parameter), "elements");
+    source.download(source.weights(parameter));
     toLogical(parameter, source.weights(parameter), {&present(data, "data"), count});
   });
 }
@@ -117,10 +121,11 @@ burin_status burin_get_gradient(burin_device *device, const char *name, float *d
     Device &source = present(device, "device").device;
     const burin_parameter &parameter = source.parameter(&present(name, "name"));
     checkSize(name, count, logicalSize(parameter), "elements");
+    source.download(source.gradient(parameter));
     toLogical(parameter, source.gradient(parameter), {&present(data, "data"), count});
   });
 }
 
 void *burin_buffer_data(burin_device *device, enum burin_buffer buffer) {
-  return device && buffer >= 0 && buffer < BURIN_NUM_BUFFERS ? device->device.buffer(buffer) : nullptr;
+  return device && buffer >= 0 && buffer < BURIN_NUM_BUFFERS ? device->device.base(buffer) : nullptr;
 }

@@ -43,6 +43,49 @@ void checkParameter(const burin_model &model, const burin_parameter &parameter) 
     fail("internal error: parameter '{}' does not fit its buffer (please report)", parameter.name);
 }
 
+// What a launch is given: pairs of a buffer and an offset. On a CPU numbers of other kinds may follow them, which only
+// the kernel knows.
+void checkCudaLaunch(const burin_model &model, const burin_entry &entry, const burin_launch &launch) {
+  if (!launch.kernel_name || !*launch.kernel_name)
+    fail("internal error: a launch of entry '{}' names no kernel (please report)", entry.name);
+  if (launch.threads < 32 || launch.threads > 1024 || launch.threads % 32)
+    fail("internal error: kernel '{}' of entry '{}' asks for blocks of {} threads, which are not 32 to 1024 by 32 "
+         "(please report)",
+         launch.kernel_name, entry.name, launch.threads);
+  if (launch.cells < 0 || launch.shared_bytes < 0 || launch.scratch_bytes < 0 || launch.scratch_bytes % 256)
+    fail("internal error: kernel '{}' of entry '{}' has {} cells, {} bytes of shared memory and {} of scratch (please "
+         "report)",
+         launch.kernel_name, entry.name, launch.cells, launch.shared_bytes, launch.scratch_bytes);
+  bool fits = launch.num_args % 2 == 0;
+  for (int64_t i = 0; fits && i < launch.num_args; i += 2)
+    fits = launch.args[i] >= 0 && launch.args[i] < BURIN_NUM_BUFFERS &&
+           inside(launch.args[i + 1], 0, model.bytes[launch.args[i]]);
+  if (!fits)
+    fail("internal error: kernel '{}' of entry '{}' has an argument that lies in no buffer (please report)",
+         launch.kernel_name, entry.name);
+}
+
+void checkLaunch(const burin_model &model, const burin_entry &entry, const burin_launch &launch) {
+  if (model.device == BURIN_CUDA)
+    checkCudaLaunch(model, entry, launch);
+  else if (!launch.kernel || launch.cells < 0)
+    fail("internal error: a launch of entry '{}' has no kernel or {} cells (please report)", entry.name, launch.cells);
+}
+
+void checkModules(const burin_model &model) {
+  if (model.device == BURIN_CPU)
+    return;
+  if (model.num_modules < 1)
+    fail("internal error: model '{}' is for GPUs and has no kernels for any (please report)", model.name);
+  for (int64_t i = 0; i < model.num_modules; ++i) {
+    const burin_module &module = model.modules[i];
+    if (module.compute_capability < 50 || module.compute_capability > 999 || !module.text || module.bytes < 1 ||
+        module.text[module.bytes])
+      fail("internal error: module {} of model '{}' is not a text for a compute capability (please report)", i,
+           model.name);
+  }
+}
+
 } // namespace
 
 void checkModel(const burin_model &model) {
@@ -52,6 +95,9 @@ void checkModel(const burin_model &model) {
   if (model.struct_size != sizeof(burin_model))
     fail("the model object describes itself in {} bytes, this runtime in {}: compile the model again",
          model.struct_size, sizeof(burin_model));
+  if (model.device != BURIN_CPU && model.device != BURIN_CUDA)
+    fail("model '{}' is for a kind of machine, {}, that this runtime does not know", model.name, model.device);
+  checkModules(model);
   for (int64_t bytes : model.bytes)
     if (bytes < 0)
       fail("internal error: a buffer of model '{}' has a negative size (please report)", model.name);
@@ -72,6 +118,8 @@ void checkModel(const burin_model &model) {
       checkTensor(model, entry, entry.inputs[j], BURIN_INPUTS);
     for (int64_t j = 0; j < entry.num_outputs; ++j)
       checkTensor(model, entry, entry.outputs[j], BURIN_OUTPUTS);
+    for (int64_t j = 0; j < entry.num_launches; ++j)
+      checkLaunch(model, entry, entry.launches[j]);
   }
 }
 

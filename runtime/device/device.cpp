@@ -1,5 +1,4 @@
-// The one place where launches meet threads. What a cell computes does not depend on who computes it, so cells are
-// handed out freely and results are the same for any number of threads.
+// Names, bounds of inputs and the host's side of the buffers: what is the same for all machines.
 #include "device/device.h"
 
 #include <omp.h>
@@ -8,18 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "device/barrier.h"
-#include "device/cpu.h"
-
 namespace burin::runtime {
 namespace {
-
-constexpr const char *purposes[BURIN_NUM_BUFFERS] = {"parameters",  "gradients", "optimizer state", "derived weights",
-                                                     "activations", "inputs",    "outputs"};
-
-// Pieces per thread that a launch is cut into at most: enough to even out slow threads, few enough that handing them
-// out costs nothing beside the work.
-constexpr int64_t piecesPerThread = 32;
 
 const burin_tensor *find(const burin_tensor *tensors, int64_t count, std::string_view name) {
   auto *end = tensors + count;
@@ -44,14 +33,10 @@ Device::Device(const burin_model &model, int threads) : model_(model) {
   if (threads < 0 || threads > maxThreads)
     fail("{} threads asked for; between 1 and {} are possible", threads, maxThreads);
   threads_ = threads ? threads : std::min(omp_get_max_threads(), maxThreads);
-  if (auto missing = missingFeatures(model.features); !missing.empty())
-    fail("model '{}' was compiled for the CPU {} and needs {}, which this machine ({}) lacks", model.name, model.cpu,
-         fmt::join(missing, ", "), cpuName());
+  machine_ = model.device == BURIN_CUDA ? makeCuda(model) : makeCpu(model, threads_);
+  runsAhead_ = machine_->runsAhead();
   for (int i = 0; i < BURIN_NUM_BUFFERS; ++i)
-    memory_[i] = Memory(static_cast<size_t>(model.bytes[i]), purposes[i]);
-  // A page apart, so that no two threads write to the same cache line or its neighbour.
-  scratchStride_ = (static_cast<size_t>(model.scratch_bytes) + 4095) / 4096 * 4096;
-  scratch_ = Memory(scratchStride_ * static_cast<size_t>(threads_), "scratch");
+    host_[i] = machine_->host(static_cast<burin_buffer>(i));
 }
 
 const burin_entry *Device::findEntry(std::string_view name) const {
@@ -90,7 +75,7 @@ std::span<float> Device::stored(burin_buffer which, int64_t offset, const burin_
   int64_t count = 1;
   for (int32_t i = 0; i < parameter.stored_rank; ++i)
     count *= parameter.stored_shape[i];
-  return {reinterpret_cast<float *>(memory_[which].data() + offset + parameter.offset), static_cast<size_t>(count)};
+  return {reinterpret_cast<float *>(host_[which] + offset + parameter.offset), static_cast<size_t>(count)};
 }
 
 void Device::checkInputs(const burin_entry &entry) const {
@@ -108,31 +93,27 @@ void Device::checkInputs(const burin_entry &entry) const {
 
 void Device::run(const burin_entry &entry, std::span<double> seconds) {
   checkInputs(entry);
-  void *buffers[BURIN_NUM_BUFFERS];
-  for (int i = 0; i < BURIN_NUM_BUFFERS; ++i)
-    buffers[i] = memory_[i].data();
+  machine_->run(entry, seconds);
+}
 
-  double start = omp_get_wtime();
-  Barrier barrier;
-  // One parallel region for the whole entry: threads are awake from the first launch to the last.
-#pragma omp parallel num_threads(threads_) if (threads_ > 1)
-  {
-    void *scratch =
-        scratch_.data() ? scratch_.data() + scratchStride_ * static_cast<size_t>(omp_get_thread_num()) : nullptr;
-    for (int64_t i = 0; i < entry.num_launches; ++i) {
-      const burin_launch &launch = entry.launches[i];
-      const int64_t piece = std::max<int64_t>(1, launch.cells / (threads_ * piecesPerThread));
-#pragma omp for schedule(dynamic, 1) nowait
-      for (int64_t first = 0; first < launch.cells; first += piece)
-        launch.kernel(buffers, launch.args, first, std::min(first + piece, launch.cells), scratch);
-      barrier.wait(omp_get_num_threads()); // what orders the launches
-      if (!seconds.empty() && omp_get_thread_num() == 0) {
-        double now = omp_get_wtime();
-        seconds[static_cast<size_t>(i)] = now - start;
-        start = now;
-      }
-    }
-  }
+Device::Place Device::placeOf(std::span<const std::byte> values) const {
+  const std::byte *first = values.data(), *last = first + values.size();
+  for (int i = 0; i < BURIN_NUM_BUFFERS; ++i)
+    if (host_[i] && first >= host_[i] && last <= host_[i] + model_.bytes[i])
+      return {static_cast<burin_buffer>(i), static_cast<size_t>(first - host_[i])};
+  fail("internal error: values to be moved lie in no buffer of model '{}' (please report)", model_.name);
+}
+
+void Device::move(std::span<const std::byte> values, void (Machine::*way)(burin_buffer, size_t, size_t)) const {
+  if (values.empty())
+    return;
+  Place place = placeOf(values);
+  (*machine_.*way)(place.buffer, place.offset, values.size());
+}
+
+Reading Device::ask(const float &value) const {
+  Place place = placeOf(std::as_bytes(std::span(&value, 1)));
+  return machine_->ask(place.buffer, place.offset);
 }
 
 void Device::prepare() {

@@ -63,7 +63,10 @@ void saveCheckpoint(const std::string &path, const Device &device, const json &r
       std::span<const float> stored = which < 0 ? device.weights(parameter) : device.moment(parameter, which);
       tensors.push_back({which < 0 ? std::string(parameter.name) : momentName(which, parameter.name),
                          {parameter.shape, parameter.shape + parameter.rank},
-                         [&parameter, stored](std::span<float> values) { toLogical(parameter, stored, values); }});
+                         [&device, &parameter, stored](std::span<float> values) {
+                           device.download(stored);
+                           toLogical(parameter, stored, values);
+                         }});
     }
   writeSafetensors(path, tensors,
                    {{"format", format},
@@ -113,6 +116,7 @@ Checkpoint loadCheckpoint(const std::string &path, Device &device, bool withMome
     logical.resize(logicalSize(*read.parameter));
     file.read(*read.tensor, logical);
     toStored(*read.parameter, logical, read.stored);
+    device.upload(read.stored);
   }
   device.prepare();
   return checkpoint;

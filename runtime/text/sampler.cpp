@@ -99,7 +99,9 @@ void generate(Device &device, const Tokenizer &tokenizer, std::vector<int32_t> i
     entry.dropout.off();
     device.run(entry.entry);
     size_t width = entry.logits.size() / context;
-    ids.push_back(sample(entry.logits.subspan((shown - 1) * width, width), options, random, static_cast<uint64_t>(i)));
+    const std::span<const float> logits = entry.logits.subspan((shown - 1) * width, width);
+    device.download(logits);
+    ids.push_back(sample(logits, options, random, static_cast<uint64_t>(i)));
     if (!options.pastEnd && tokenizer.endOfText() == ids.back())
       break;
     write(text.feed({&ids.back(), 1}));

@@ -2,7 +2,6 @@
 #include "train/initialize.h"
 
 #include <cmath>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -39,9 +38,9 @@ void initialize(Device &device, uint64_t seed) {
     for (size_t j = 0; j < logical.size(); ++j)
       logical[j] = static_cast<float>(draw(parameter, random, j));
     toStored(parameter, logical, device.weights(parameter));
+    device.upload(device.weights(parameter));
   }
-  if (model.bytes[BURIN_STATE])
-    std::memset(device.buffer(BURIN_STATE), 0, static_cast<size_t>(model.bytes[BURIN_STATE]));
+  device.clear(BURIN_STATE);
   device.prepare();
 }
 

@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <numbers>
 #include <numeric>
+#include <optional>
 
 #include "store/checkpoint.h"
 #include "text/sampler.h"
@@ -57,17 +58,21 @@ Evaluation evaluate(Device &device, const Tokens &tokens, Part part, const Token
     bytesOf.push_back(id < tokenizer->vocab() ? static_cast<int64_t>(tokenizer->bytesOf(id).size()) : 0);
   Evaluation result;
   double sum = 0;
+  std::optional<Reading> before; // of the batch before: a GPU is given the next one first
+  auto add = [&] { sum += before ? device.answer(*before) : 0; };
   while (int64_t counted = windows.next(entry.tokens, entry.targets)) {
     std::iota(entry.positions.begin(), entry.positions.end(), 0);
     std::transform(entry.targets.begin(), entry.targets.begin() + static_cast<std::ptrdiff_t>(entry.valid.size()),
                    entry.valid.begin(), [](int32_t target) { return target != ignored; });
     entry.dropout.off();
     device.run(entry.entry);
-    sum += entry.loss;
+    add();
+    before = device.ask(entry.loss);
     result.tokens += counted;
     for (int32_t target : entry.targets.first(bytesOf.empty() ? 0 : static_cast<size_t>(counted)))
       result.bytes += bytesOf[static_cast<size_t>(target)];
   }
+  add();
   result.loss = sum / static_cast<double>(result.tokens);
   return result;
 }

@@ -34,7 +34,8 @@ void Progress::show(int64_t step, double loss, double lr, double seconds) {
     // Faster than the peak: it was measured while another program had a part of the machine.
     if (gflops > peakGflops_)
       peakGflops_ = std::max(peakGflops_, peak_());
-    line += fmt::format("  {:.0f} % of peak", 100 * gflops / peakGflops_);
+    if (peakGflops_ > 0) // 0: that of this GPU is not known
+      line += fmt::format("  {:.0f} % of peak", 100 * gflops / peakGflops_);
   }
   line += fmt::format("  {} left", durationText(static_cast<double>(steps_ - step) * smoothSeconds_));
   if (terminal_)

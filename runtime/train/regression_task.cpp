@@ -83,6 +83,7 @@ Predictor::Predictor(Device &device)
 double Predictor::operator()(double x) {
   x_ = static_cast<float>(x);
   device_.run(entry_);
+  device_.download(prediction_);
   return static_cast<double>(prediction_);
 }
 
@@ -98,6 +99,7 @@ PointsEvaluation evaluate(Device &device, std::span<const Point> points) {
       entry.weights[row] = inside ? 1 : 0;
     }
     device.run(entry.entry);
+    device.download(entry.loss);
     sum += static_cast<double>(entry.loss);
   }
   return {.loss = sum / static_cast<double>(points.size()), .points = static_cast<int64_t>(points.size())};

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
 
-#include "device/peak.h"
 #include "store/checkpoint.h"
 #include "train/initialize.h"
 #include "train/interrupt.h"
@@ -30,10 +30,21 @@ struct State {
 
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(State, step, updates, windows, skipped, skippedInRow)
 
+using Clock = std::chrono::steady_clock;
+
+// A step that was begun and not yet logged.
+struct Begun {
+  int64_t number = 0;
+  double lr = 0;
+  uint64_t windows = 0; // as State::windows after it
+  Clock::time_point start;
+  Underway results{};
+};
+
 class Run {
 public:
-  Run(const burin_model &model, const TrainOptions &options, const RunOptions &run)
-      : options_(options), run_(run), checkpoint_(checkpointPath(run.out)), device_(model, run.threads),
+  Run(const Models &models, const TrainOptions &options, const RunOptions &run)
+      : options_(options), run_(run), checkpoint_(checkpointPath(run.out)), device_(openDevice(models, run.device)),
         trainer_(device_), task_(makeTask(device_, options, run.resume ? readCheckpointInfo(checkpoint_).run : json())),
         folder_(run.out) {}
 
@@ -42,7 +53,11 @@ public:
 private:
   void start();
   void resume();
+  // Begins a step, and with a device that runs ahead, leaves it at that: `settle` then waits for it and logs it. So the
+  // state, and with it a checkpoint, is that of settled steps.
   void step(RunLog &log, Progress &progress);
+  void settle(RunLog &log, Progress &progress, bool last = true);
+  int64_t begunSteps() const { return state_.step + (begun_ ? 1 : 0); }
   void logEvaluation(RunLog &log);
   void save();
   void finish(RunLog &log);
@@ -56,6 +71,8 @@ private:
   std::unique_ptr<Task> task_;
   OutputFolder folder_; // last, so that what is refused leaves none behind
   State state_;
+  std::optional<Begun> begun_;
+  Clock::time_point settled_{};
   int64_t savedStep_ = -1;
 };
 
@@ -93,14 +110,34 @@ void Run::resume() {
 }
 
 void Run::step(RunLog &log, Progress &progress) {
-  auto started = std::chrono::steady_clock::now();
-  task_->seek(options_.fixedBatch ? 0 : state_.windows, state_.step + 1);
-  double lr = learningRate(options_, state_.step + 1);
-  StepResult result = trainer_.step(*task_, options_.accumulate, options_.adamw, lr, state_.updates + 1);
-  double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - started).count();
+  Begun next{.number = begunSteps() + 1, .start = Clock::now()};
+  next.lr = learningRate(options_, next.number);
+  task_->seek(options_.fixedBatch ? 0 : begun_ ? begun_->windows : state_.windows, next.number);
+  next.results = trainer_.gradients(*task_, options_.accumulate);
+  next.windows = task_->drawn();
+  if (begun_) // how many updates there were, is known then
+    settle(log, progress, /*last=*/false);
+  trainer_.update(next.results, options_.adamw, next.lr, state_.updates + 1);
+  begun_ = std::move(next);
+  if (!device_.runsAhead())
+    settle(log, progress);
+}
 
-  ++state_.step;
-  state_.windows = task_->drawn();
+// `last`: no further step was begun.
+void Run::settle(RunLog &log, Progress &progress, bool last) {
+  if (!begun_)
+    return;
+  Begun done = std::move(*begun_);
+  begun_.reset();
+  const StepResult result = trainer_.result(done.results, last);
+  const double lr = done.lr;
+  const Clock::time_point now = Clock::now();
+  // Steps that overlap share the time.
+  const double seconds = std::chrono::duration<double>(now - std::max(done.start, settled_)).count();
+  settled_ = now;
+
+  state_.step = done.number;
+  state_.windows = done.windows;
   nlohmann::ordered_json line = {{"event", "step"},
                                  {"step", state_.step},
                                  {"loss", result.loss},
@@ -173,12 +210,13 @@ int Run::go() {
     log.write({{"event", "start"},
                {"model", model.name},
                {"dtype", model.dtype},
+               {"device", device_.name()},
                {"source_revision", model.source_revision},
                {"parameters", model.parameter_count},
                {"options", toJson(options_)}});
 
-  fmt::print("{}: {} parameters, {} {} a step, {} threads; {}\n", model.name, model.parameter_count, perStep(),
-             task_->unit(), device_.threads(), task_->dataText());
+  fmt::print("{}: {} parameters, {} {} a step, {}; {}\n", model.name, model.parameter_count, perStep(), task_->unit(),
+             device_.name(), task_->dataText());
   if (run_.resume)
     fmt::print("continues after step {}\n", state_.step);
   auto accumulate = static_cast<double>(options_.accumulate);
@@ -187,17 +225,21 @@ int Run::go() {
     Interrupt interrupt;
     Progress progress(
         options_.steps, static_cast<double>(perStep()), task_->unit(), accumulate * model.flops_per_step,
-        [&] { return measurePeak(model.dtype, device_.threads(), 0.05); }, printEvery);
+        [&] { return device_.peak(0.05); }, printEvery);
     while (state_.step < options_.steps) {
       step(log, progress);
-      if (options_.evalEvery && state_.step % options_.evalEvery == 0 && state_.step < options_.steps) {
+      const int64_t begun = begunSteps();
+      if (options_.evalEvery && begun % options_.evalEvery == 0 && begun < options_.steps) {
+        settle(log, progress);
         progress.clear();
         logEvaluation(log);
       }
-      bool last = state_.step == options_.steps;
-      bool stop = interrupt.signal() || (state_.step == run_.stopAfter && !last);
-      if (stop || last || (options_.saveEvery && state_.step % options_.saveEvery == 0))
+      bool last = begun == options_.steps;
+      bool stop = interrupt.signal() || (begun == run_.stopAfter && !last);
+      if (stop || last || (options_.saveEvery && begun % options_.saveEvery == 0)) {
+        settle(log, progress);
         save();
+      }
       if (stop) {
         progress.clear();
         fmt::print("stopped after step {}; {} continues with --resume\n", state_.step, checkpoint_);
@@ -227,8 +269,8 @@ TrainOptions savedOptions(const std::string &checkpoint) {
   }
 }
 
-int runTraining(const burin_model &model, const TrainOptions &options, const RunOptions &run) {
-  return Run(model, options, run).go();
+int runTraining(const Models &models, const TrainOptions &options, const RunOptions &run) {
+  return Run(models, options, run).go();
 }
 
 } // namespace burin::runtime

@@ -2,7 +2,7 @@
 #pragma once
 #include <string>
 
-#include "abi/burin.h"
+#include "device/choice.h"
 #include "train/options.h"
 
 namespace burin::runtime {
@@ -11,7 +11,7 @@ namespace burin::runtime {
 struct RunOptions {
   std::string out;
   bool resume = false;
-  int threads = 0;        // 0: all
+  DeviceOptions device;
   int64_t stopAfter = 0;  // stop after this step as if interrupted; 0: do not
   int64_t printEvery = 0; // steps between two plain progress lines; 0: about sixty lines a run
 };
@@ -22,6 +22,6 @@ std::string checkpointPath(const std::string &out);
 TrainOptions savedOptions(const std::string &checkpoint);
 
 // Returns the exit code: 0, or 128 + the signal that ended the run early (and saved).
-int runTraining(const burin_model &model, const TrainOptions &options, const RunOptions &run);
+int runTraining(const Models &models, const TrainOptions &options, const RunOptions &run);
 
 } // namespace burin::runtime

@@ -1,5 +1,5 @@
 // Launches give the same bits on any number of threads; ids and tables that lead outside are refused first.
-#include "device/device.h"
+#include "device/choice.h"
 
 #include <gtest/gtest.h>
 
@@ -133,6 +133,79 @@ TEST(Device, ImpossibleTablesAreRefused) {
   model.parameters = twice;
   model.num_parameters = 2;
   EXPECT_ERROR(checkModel(model), "two parameters are named 'bias'");
+
+  model = toy_model;
+  model.device = 9;
+  EXPECT_ERROR(checkModel(model), "is for a kind of machine, 9, that this runtime does not know");
+}
+
+// What a launch on a GPU must say, a launch at a time.
+TEST(Device, ImpossibleLaunchesAreRefused) {
+  auto expectRefused = [](const burin_model &original, auto spoil, const char *message) {
+    burin_launch launch = original.entries[0].launches[0];
+    int64_t args[16];
+    std::copy(launch.args, launch.args + launch.num_args, args);
+    launch.args = args;
+    spoil(launch, args);
+    burin_entry entry = original.entries[0];
+    entry.launches = &launch;
+    entry.num_launches = 1;
+    burin_model model = original;
+    model.entries = &entry;
+    model.num_entries = 1;
+    EXPECT_ERROR(checkModel(model), message);
+  };
+  using Launch = burin_launch;
+  expectRefused(
+      toy_model, [](Launch &launch, int64_t *) { launch.kernel = nullptr; }, "has no kernel");
+  checkModel(toy_cuda_model);
+  const char *threads = "threads, which are not 32 to 1024 by 32";
+  for (int64_t count : {0, 16, 48, 1056})
+    expectRefused(
+        toy_cuda_model, [=](Launch &launch, int64_t *) { launch.threads = count; }, threads);
+  expectRefused(
+      toy_cuda_model, [](Launch &launch, int64_t *) { launch.kernel_name = ""; }, "names no kernel");
+  expectRefused(
+      toy_cuda_model, [](Launch &launch, int64_t *) { launch.scratch_bytes = 100; }, "and 100 of scratch");
+  expectRefused(
+      toy_cuda_model, [](Launch &launch, int64_t *) { launch.shared_bytes = -1; }, "-1 bytes of shared");
+  const char *nowhere = "has an argument that lies in no buffer";
+  expectRefused(
+      toy_cuda_model, [](Launch &, int64_t *args) { args[2] = 7; }, nowhere);
+  expectRefused(
+      toy_cuda_model, [](Launch &, int64_t *args) { args[3] = 1 << 20; }, nowhere);
+  expectRefused(
+      toy_cuda_model, [](Launch &launch, int64_t *) { --launch.num_args; }, nowhere);
+}
+
+TEST(Device, ModelsForGpusNeedTheTextOfTheirKernels) {
+  burin_model model = toy_cuda_model;
+  model.num_modules = 0;
+  EXPECT_ERROR(checkModel(model), "model 'toy' is for GPUs and has no kernels for any");
+  burin_module module = toy_cuda_model.modules[0];
+  model.modules = &module;
+  model.num_modules = 1;
+  --module.bytes;
+  EXPECT_ERROR(checkModel(model), "module 0 of model 'toy' is not a text for a compute capability");
+}
+
+// A program carries one model for each kind of machine, and they are the same model.
+TEST(Device, ModelsOfAProgramMustMatch) {
+  checkModels({&toy_model, &toy_cuda_model});
+  checkModels({&toy_cuda_model, &toy_model});
+  EXPECT_ERROR(checkModels({}), "the program has no model");
+  EXPECT_ERROR(checkModels({&toy_model, &toy_model}), "the program has two models for the CPU: 'toy' and 'toy'");
+  burin_model other = toy_cuda_model;
+  other.vocab = 64;
+  EXPECT_ERROR(checkModels({&toy_model, &other}), "'toy' and 'toy' differ in name, parameters or entries");
+  other = toy_cuda_model;
+  other.num_entries = 2; // an entry is missing in one of them
+  EXPECT_ERROR(checkModels({&toy_model, &other}), "differ in name, parameters or entries");
+  burin_parameter parameters[] = {toy_model.parameters[0], toy_model.parameters[1]};
+  parameters[1].name = "bias2";
+  other = toy_cuda_model;
+  other.parameters = parameters;
+  EXPECT_ERROR(checkModels({&toy_model, &other}), "differ in name, parameters or entries");
 }
 
 } // namespace

@@ -1,7 +1,7 @@
 /* Built several times with other macros: a smaller vocabulary makes a model of other shapes, a made-up CPU feature one
  * that no machine can run. Two things are planted for tests: a target with the last id makes the bias gradient
  * infinite, and the kernels read the bias from `derived`, so that a runtime that forgets `prepare` computes something
- * else. */
+ * else. With TOY_CUDA it is the same model for GPUs, toy_cuda_model, whose kernels are in toy_kernels.ptx. */
 #include "toy_model.h"
 
 #include <math.h>
@@ -15,6 +15,12 @@
 #endif
 #ifndef TOY_FEATURES
 #define TOY_FEATURES ""
+#endif
+
+#ifndef TOY_CUDA
+#define TOY_CUDA 0
+#elif TOY_VOCAB != 128
+#error "the kernels for GPUs are written for 128 ids"
 #endif
 
 #define COUNT(array) ((int64_t)(sizeof(array) / sizeof(array)[0]))
@@ -45,6 +51,7 @@ enum {
   OUTPUT_BYTES = T * V * 4
 };
 
+#if !TOY_CUDA
 static void *at(void *const *buffers, const int64_t *args, int i) {
   return (char *)buffers[args[2 * i]] + args[2 * i + 1];
 }
@@ -178,6 +185,8 @@ static void copyBias(void *const *buffers, const int64_t *args, int64_t first, i
     to[v] = from[v];
 }
 
+#endif /* !TOY_CUDA */
+
 #define IN(offset) BURIN_INPUTS, offset
 #define OUT(offset) BURIN_OUTPUTS, offset
 #define ARENA(offset) BURIN_ARENA, offset
@@ -186,10 +195,15 @@ static void copyBias(void *const *buffers, const int64_t *args, int64_t first, i
 #define DERIVED_BIAS BURIN_DERIVED, 0
 #define TABLE_AND_BIAS TABLE(BURIN_PARAMETERS), DERIVED_BIAS
 
-static const int64_t stepLossArgs[] = {
-    IN(TOKENS), IN(TARGETS), TABLE_AND_BIAS, ARENA(ROW_LOSS), ARENA(DLOGITS), IN(LOSS_SCALE), 1};
-static const int64_t evalLossArgs[] = {
-    IN(TOKENS), IN(TARGETS), TABLE_AND_BIAS, ARENA(ROW_LOSS), ARENA(DLOGITS), IN(LOSS_SCALE), 0};
+#if TOY_CUDA /* no numbers beside the tensors: the derivative is always made */
+#define WANTED(gradient)
+#else
+#define WANTED(gradient) , gradient
+#endif
+static const int64_t stepLossArgs[] = {IN(TOKENS),      IN(TARGETS),    TABLE_AND_BIAS,
+                                       ARENA(ROW_LOSS), ARENA(DLOGITS), IN(LOSS_SCALE) WANTED(1)};
+static const int64_t evalLossArgs[] = {IN(TOKENS),      IN(TARGETS),    TABLE_AND_BIAS,
+                                       ARENA(ROW_LOSS), ARENA(DLOGITS), IN(LOSS_SCALE) WANTED(0)};
 static const int64_t sumLossArgs[] = {ARENA(ROW_LOSS), OUT(0)};
 static const int64_t tableGradientArgs[] = {IN(TOKENS), ARENA(DLOGITS), TABLE(BURIN_GRADIENTS), IN(ACCUMULATE)};
 static const int64_t biasGradientArgs[] = {IN(TARGETS), ARENA(DLOGITS), BIAS(BURIN_GRADIENTS), IN(ACCUMULATE)};
@@ -199,8 +213,13 @@ static const int64_t normArgs[] = {ARENA(SQUARES), OUT(0)};
 static const int64_t adamwArgs[] = {TABLE(BURIN_PARAMETERS), TABLE(BURIN_GRADIENTS), BURIN_STATE, 0, IN(0), OUT(0)};
 static const int64_t copyBiasArgs[] = {BIAS(BURIN_PARAMETERS), DERIVED_BIAS};
 
+#if TOY_CUDA /* blocks of 64 threads, with what lossRows needs for all */
 #define LAUNCH(kernel, op, place, args, cells, flops, bytes)                                                           \
-  { kernel, #kernel, op, place, args, COUNT(args), cells, flops, bytes }
+  { NULL, #kernel, op, place, args, COUNT(args), cells, flops, bytes, 64, 8, 512 }
+#else
+#define LAUNCH(kernel, op, place, args, cells, flops, bytes)                                                           \
+  { kernel, #kernel, op, place, args, COUNT(args), cells, flops, bytes, 0, 0, 0 }
+#endif
 #define COPY_BIAS LAUNCH(copyBias, "copy", "", copyBiasArgs, 1, 0, 2 * BIAS_BYTES)
 
 static const burin_launch stepLaunches[] = {
@@ -272,21 +291,42 @@ static const burin_parameter parameters[] = {
      0, 0, 0.1, 0},
 };
 
-const burin_model toy_model = {BURIN_ABI_VERSION,
-                               sizeof(burin_model),
-                               TOY_NAME,
-                               "f32",
-                               "x86-64",
-                               TOY_FEATURES,
-                               "none",
-                               entries,
-                               COUNT(entries),
-                               parameters,
-                               COUNT(parameters),
-                               2,
-                               ELEMENTS,
-                               V,
-                               ALL_BYTES,
-                               V * 4,
-                               2.0 * ROWS *V,
-                               {0, 0, 0, 2 * ROWS *V}};
+#if TOY_CUDA
+static const char text[] = {
+#include "toy_kernels.h"
+    0};
+static const burin_module modules[] = {{80, 0, text, sizeof text - 1}};
+#define MODEL toy_cuda_model
+#define KIND BURIN_CUDA
+#define CPU "sm_80"
+#define SCRATCH 0
+#define MODULES modules, COUNT(modules)
+#else
+#define MODEL toy_model
+#define KIND BURIN_CPU
+#define CPU "x86-64"
+#define SCRATCH V * 4
+#define MODULES NULL, 0
+#endif
+
+const burin_model MODEL = {BURIN_ABI_VERSION,
+                           sizeof(burin_model),
+                           TOY_NAME,
+                           "f32",
+                           KIND,
+                           0,
+                           CPU,
+                           TOY_FEATURES,
+                           "none",
+                           entries,
+                           COUNT(entries),
+                           parameters,
+                           COUNT(parameters),
+                           2,
+                           ELEMENTS,
+                           V,
+                           ALL_BYTES,
+                           SCRATCH,
+                           MODULES,
+                           2.0 * ROWS *V,
+                           {0, 0, 0, 2 * ROWS *V}};

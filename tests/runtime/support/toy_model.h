@@ -11,7 +11,7 @@ extern "C" {
 
 enum { TOY_BATCH = 4, TOY_LENGTH = 16 };
 
-extern const burin_model toy_model;
+extern const burin_model toy_model, toy_cuda_model;
 
 #ifdef __cplusplus
 }
