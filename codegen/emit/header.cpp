@@ -39,7 +39,7 @@ std::string modelHeader(const ModelTable &model) {
   number("ARENA_BYTES", model.bytes[BURIN_ARENA], "activations and scratch between launches");
   number("INPUT_BYTES", model.bytes[BURIN_INPUTS], "arguments of an entry");
   number("OUTPUT_BYTES", model.bytes[BURIN_OUTPUTS], "results of an entry");
-  number("SCRATCH_BYTES", model.scratchBytes, "for each thread");
+  number("SCRATCH_BYTES", model.scratchBytes, "for each thread; on a GPU launches say it");
   line("");
   line(llvm::formatv(
            "#define {0}_FLOPS_PER_STEP {1:F0} /* of matrix products: 2MNK, forward and backward, causal half only */",

@@ -9,6 +9,7 @@
 
 #include "codegen/cpu/object.h"
 #include "codegen/emit/tables.h"
+#include "codegen/gpu/module.h"
 #include "codegen/target/target.h"
 #include "llvm/IR/Constants.h"
 #include "llvm/IR/LLVMContext.h"
@@ -19,8 +20,9 @@
 namespace burin {
 namespace {
 
-static_assert(BURIN_ABI_VERSION == 2 && sizeof(burin_launch) == 72 && sizeof(burin_tensor) == 64 &&
-                  sizeof(burin_entry) == 136 && sizeof(burin_parameter) == 96 && sizeof(burin_model) == 208,
+static_assert(BURIN_ABI_VERSION == 3 && sizeof(burin_launch) == 96 && sizeof(burin_tensor) == 64 &&
+                  sizeof(burin_entry) == 136 && sizeof(burin_parameter) == 96 && sizeof(burin_module) == 32 &&
+                  sizeof(burin_model) == 232,
               "the ABI's structs have changed: write their new fields below");
 
 class ObjectWriter {
@@ -150,17 +152,21 @@ llvm::Constant *tensors(ObjectWriter &writer, llvm::ArrayRef<TensorTable> tables
 llvm::Constant *launches(ObjectWriter &writer, llvm::Module &module, llvm::ArrayRef<LaunchTable> tables) {
   std::vector<llvm::Constant *> values;
   for (const LaunchTable &launch : tables)
-    values.push_back(Record<burin_launch>(writer)
-                         .set(&burin_launch::kernel, static_cast<llvm::Constant *>(module.getFunction(launch.kernel)))
-                         .set(&burin_launch::kernel_name, launch.kernel)
-                         .set(&burin_launch::op, launch.what)
-                         .set(&burin_launch::place, launch.place)
-                         .set(&burin_launch::args, writer.numbers(launch.args))
-                         .set(&burin_launch::num_args, launch.args.size())
-                         .set(&burin_launch::cells, launch.cells)
-                         .set(&burin_launch::flops, launch.flops)
-                         .set(&burin_launch::bytes, launch.bytes)
-                         .build());
+    values.push_back(
+        Record<burin_launch>(writer)
+            .set(&burin_launch::kernel, launch.threads > 0 ? writer.null() : module.getFunction(launch.kernel))
+            .set(&burin_launch::kernel_name, launch.kernel)
+            .set(&burin_launch::op, launch.what)
+            .set(&burin_launch::place, launch.place)
+            .set(&burin_launch::args, writer.numbers(launch.args))
+            .set(&burin_launch::num_args, launch.args.size())
+            .set(&burin_launch::cells, launch.cells)
+            .set(&burin_launch::flops, launch.flops)
+            .set(&burin_launch::bytes, launch.bytes)
+            .set(&burin_launch::threads, launch.threads)
+            .set(&burin_launch::shared_bytes, launch.sharedBytes)
+            .set(&burin_launch::scratch_bytes, launch.scratchBytes)
+            .build());
   return writer.records(values);
 }
 
@@ -206,6 +212,18 @@ llvm::Constant *parameters(ObjectWriter &writer, llvm::ArrayRef<ParameterTable> 
   return writer.records(values);
 }
 
+llvm::Constant *deviceModules(ObjectWriter &writer, llvm::ArrayRef<DeviceModule> modules) {
+  std::vector<llvm::Constant *> values;
+  for (const DeviceModule &module : modules)
+    values.push_back(Record<burin_module>(writer)
+                         .set(&burin_module::compute_capability, module.computeCapability)
+                         .set(&burin_module::exact, module.isExact)
+                         .set(&burin_module::text, module.text)
+                         .set(&burin_module::bytes, module.text.size())
+                         .build());
+  return writer.records(values);
+}
+
 } // namespace
 
 llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char> &object) {
@@ -213,9 +231,22 @@ llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char>
   if (!model)
     return llvm::failure();
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = translateToLlvm(native, context);
-  if (!module)
-    return native.emitError("internal error: the native module has no LLVM form (please report)");
+  const bool device = isDevice(model->target);
+  std::vector<DeviceModule> texts;
+  std::string problem;
+  std::unique_ptr<llvm::Module> module;
+  // What the object holds besides a GPU's kernels is data, for any host.
+  TargetAttr host = device ? targetFor(*native.getContext(), "x86-64", problem) : model->target;
+  if (!device) {
+    module = translateToLlvm(native, context);
+    if (!module)
+      return native.emitError("internal error: the native module has no LLVM form (please report)");
+  } else {
+    if (!emitModules(native, model->target, texts, problem))
+      return native.emitError() << "internal error: " << problem << " (please report)";
+    module = std::make_unique<llvm::Module>(model->symbol, context);
+    module->setPICLevel(llvm::PICLevel::BigPIC);
+  }
   module->setModuleIdentifier(model->symbol);
   module->setSourceFileName(model->symbol);
   for (llvm::Function &function : *module)
@@ -223,7 +254,7 @@ llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char>
       function.setLinkage(llvm::GlobalValue::InternalLinkage);
   for (const EntryTable &entry : model->entries)
     for (const LaunchTable &launch : entry.launches)
-      if (llvm::Function *kernel = module->getFunction(launch.kernel); !kernel || kernel->isDeclaration())
+      if (llvm::Function *kernel = module->getFunction(launch.kernel); !device && (!kernel || kernel->isDeclaration()))
         return native.emitError() << "internal error: kernel '" << launch.kernel
                                   << "' was not translated (please report)";
 
@@ -233,6 +264,8 @@ llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char>
                               .set(&burin_model::struct_size, sizeof(burin_model))
                               .set(&burin_model::name, model->name)
                               .set(&burin_model::dtype, model->dtype)
+                              .set(&burin_model::device, device ? BURIN_CUDA : BURIN_CPU)
+                              .set(&burin_model::reserved, 0)
                               .set(&burin_model::cpu, model->target.getCpu().getValue())
                               .set(&burin_model::features, requiredFeatures(model->target))
                               .set(&burin_model::source_revision, model->revision)
@@ -245,6 +278,8 @@ llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char>
                               .set(&burin_model::vocab, model->vocab)
                               .set(&burin_model::bytes, model->bytes)
                               .set(&burin_model::scratch_bytes, model->scratchBytes)
+                              .set(&burin_model::modules, deviceModules(writer, texts))
+                              .set(&burin_model::num_modules, texts.size())
                               .set(&burin_model::flops_per_step, model->flopsPerStep)
                               .set(&burin_model::forward_flops, model->forwardFlops)
                               .build();
@@ -252,9 +287,8 @@ llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char>
                                             llvm::GlobalValue::ExternalLinkage, value, model->symbol + "_model");
   exported->setAlignment(llvm::Align(alignof(burin_model)));
 
-  std::string problem;
   llvm::raw_string_ostream stream(problem);
-  if (llvm::verifyModule(*module, &stream) || !emitObject(*module, model->target, object, problem))
+  if (llvm::verifyModule(*module, &stream) || !emitObject(*module, host, object, problem))
     return native.emitError() << "internal error: " << problem << " (please report)";
   return llvm::success();
 }

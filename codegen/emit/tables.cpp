@@ -5,6 +5,7 @@
 #include <map>
 #include <set>
 
+#include "codegen/target/target.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Interfaces/FunctionInterfaces.h"
@@ -239,7 +240,8 @@ std::optional<ModelTable> readTables(ModuleOp module) {
       op.emitError() << "kernel '" << function.getName() << "' lacks 'burin.scratch'";
       return std::nullopt;
     }
-    model.scratchBytes = std::max(model.scratchBytes, scratch.getInt());
+    if (!isDevice(model.target))
+      model.scratchBytes = std::max(model.scratchBytes, scratch.getInt());
   }
 
   for (auto function : module.getOps<func::FuncOp>()) {
@@ -248,11 +250,22 @@ std::optional<ModelTable> readTables(ModuleOp module) {
     EntryTable &entry = model.entries.emplace_back();
     if (!readEntry(function, entry))
       return std::nullopt;
-    for (const LaunchTable &launch : entry.launches)
-      if (!kernels.count(launch.kernel)) {
+    for (LaunchTable &launch : entry.launches) {
+      auto kernel = kernels.find(launch.kernel);
+      if (kernel == kernels.end()) {
         function.emitError() << "entry '" << entry.name << "' launches '" << launch.kernel << "', which is no kernel";
         return std::nullopt;
       }
+      auto number = [&](StringRef name) {
+        auto attribute = kernel->second->getAttrOfType<IntegerAttr>(name);
+        return attribute ? attribute.getInt() : 0;
+      };
+      if (isDevice(model.target) && number("burin.threads") > 0) {
+        launch.threads = number("burin.threads");
+        launch.sharedBytes = number("burin.shared");
+        launch.scratchBytes = number("burin.scratch");
+      }
+    }
     for (auto [most, bytes] : llvm::zip(model.bytes, entry.bytes))
       most = std::max(most, bytes);
     if (entry.name == "step")

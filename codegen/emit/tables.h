@@ -21,6 +21,7 @@ struct LaunchTable {
   std::vector<int64_t> args; // (buffer, offset) of each tensor
   int64_t cells = 0;
   double flops = 0, bytes = 0;
+  int64_t threads = 0, sharedBytes = 0, scratchBytes = 0; // of a block, on GPUs
 };
 
 struct TensorTable {
@@ -65,7 +66,8 @@ struct ModelTable {
   std::array<int64_t, BURIN_NUM_FLOP_KINDS> forwardFlops{};
 };
 
-// Nothing, after a diagnostic, for a module that lacks something or contradicts itself. Works from stage `tiled` on.
+// Nothing, after a diagnostic, for a module that lacks something or contradicts itself. Works from stage `tiled` on;
+// what launches on GPUs need is there from stage `native` on.
 std::optional<ModelTable> readTables(mlir::ModuleOp module);
 
 } // namespace burin

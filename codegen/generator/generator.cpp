@@ -52,10 +52,12 @@ int compile(const Model &model, const GeneratorOptions &options) {
   ModelDiagnostics diagnostics(&context, options.remarks);
 
   std::string error;
-  TargetAttr target = targetFor(context, options.cpu, error);
+  TargetAttr target = targetFor(context, options.target.empty() ? options.cpu : options.target, error);
   if (!target)
     return fail(error);
-  std::string name = options.name.empty() ? std::string(model.name) : options.name;
+  std::string name = !options.symbol.empty() ? options.symbol
+                     : options.name.empty()  ? std::string(model.name)
+                                             : options.name;
   if (std::error_code problem = llvm::sys::fs::create_directories(options.out))
     return fail("cannot create '" + options.out + "': " + problem.message());
   auto file = [&](const llvm::Twine &suffix) {
@@ -112,7 +114,7 @@ int compile(const Model &model, const GeneratorOptions &options) {
       report.add(stage.name, options.stages ? llvm::sys::path::filename(path) : "", result, seconds);
       lap(); // writing is not compiling
     };
-    if (failed(runStages(*module, allStages(), staging)))
+    if (failed(runStages(*module, allStages(target), staging)))
       return 1;
     if (!written)
       return fail(error);

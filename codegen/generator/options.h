@@ -11,7 +11,7 @@ namespace burin {
 struct GeneratorOptions {
   std::string model, name;
   int64_t batch = 0, length = 0;
-  std::string cpu = "native", dtype = "f32", out = ".", sourceRoot;
+  std::string cpu = "native", target, symbol, dtype = "f32", out = ".", sourceRoot;
   std::string stopAfter;
   std::vector<std::string> without, with;
   bool stages = false, remarks = false, table = false, help = false;

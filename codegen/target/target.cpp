@@ -1,7 +1,11 @@
-// x86-64, the one family of machines that codegen/cpu writes for. What a machine can do is a set of features that imply
-// one another; LLVM's tables say which CPU has which. The facts that shape tiles follow from three of them: 512-bit
-// vectors come with 32 registers, 256-bit ones (with fused multiply-add) and 128-bit ones with 16. Caches are this
-// machine's for "native" and typical sizes otherwise.
+// x86-64, the family of machines that codegen/cpu writes for, and the architectures that codegen/gpu writes for. What a
+// CPU can do is a set of features that imply one another; LLVM's tables say which CPU has which. The facts that shape
+// tiles follow from three of them: 512-bit vectors come with 32 registers, 256-bit ones (with fused multiply-add) and
+// 128-bit ones with 16. Caches are this machine's for "native" and typical sizes otherwise.
+//
+// Of a GPU a "core" is a block of threads. Panels are 64 columns wide (lanes x 2), a tile of a product and what it
+// needs of its left side fit into the memory that a block shares (`l2`, of which a quarter is the tile), blocks of
+// attention's scores into a third of it (`l1`), and there are enough cells for all multiprocessors.
 #include "codegen/target/target.h"
 
 #include <fstream>
@@ -140,10 +144,19 @@ int64_t hostCache(int level) {
   return 0;
 }
 
+// The architectures by LLVM's names. Code for one runs on all later ones as well.
+constexpr llvm::StringLiteral devices[] = {"sm_80", "sm_90"};
+
+constexpr int64_t deviceLanes = 32, deviceRegisters = 16, deviceCells = 128;
+
 } // namespace
 
+bool isDevice(TargetAttr target) { return target.getCpu().getValue().starts_with("sm_"); }
+
 std::string targetNames() {
-  std::string names = "native\n";
+  std::string names = "native\nnvptx\n";
+  for (llvm::StringRef name : devices)
+    names += ("nvptx:" + name + "\n").str();
   for (llvm::StringRef name : cpuNames())
     names += (name + "\n").str();
   return names;
@@ -151,6 +164,19 @@ std::string targetNames() {
 
 std::string faultOf(TargetAttr target) {
   std::string cpu = target.getCpu().str();
+  for (int64_t bytes : {target.getL1(), target.getL2()})
+    if (bytes < 4096 || bytes > int64_t(1) << 32)
+      return "a cache of " + std::to_string(bytes) + " bytes: expected l1 and l2 between 4096 and 2^32";
+  if (target.getCells() < 1 || target.getCells() > 1 << 20)
+    return "cells = " + std::to_string(target.getCells()) + ": expected 1 to 2^20";
+  if (isDevice(target)) {
+    if (!llvm::is_contained(devices, cpu))
+      return "unknown architecture '" + cpu + "': expected sm_80 or sm_90";
+    if (target.getLanes() != deviceLanes || target.getRegisters() != deviceRegisters)
+      return "lanes = " + std::to_string(target.getLanes()) + ", registers = " + std::to_string(target.getRegisters()) +
+             ": expected 32 and 16 for " + cpu;
+    return {};
+  }
   if (!llvm::is_contained(cpuNames(), cpu))
     return "unknown CPU '" + cpu + "': expected one of the names that 'burin-opt --list-cpus' prints";
   Features known;
@@ -168,13 +194,22 @@ std::string faultOf(TargetAttr target) {
     return "lanes = " + std::to_string(lanes) + ": expected 4, 8 or 16";
   if (registers != 16 && registers != 32)
     return "registers = " + std::to_string(registers) + ": expected 16 or 32";
-  for (int64_t bytes : {target.getL1(), target.getL2()})
-    if (bytes < 4096 || bytes > int64_t(1) << 32)
-      return "a cache of " + std::to_string(bytes) + " bytes: expected l1 and l2 between 4096 and 2^32";
   return {};
 }
 
 TargetAttr targetFor(mlir::MLIRContext &context, llvm::StringRef cpu, std::string &error) {
+  mlir::Builder b(&context);
+  if (cpu.consume_front("nvptx")) {
+    llvm::StringRef name = cpu.empty() ? llvm::StringRef(devices[0]) : cpu.drop_front();
+    if ((!cpu.empty() && cpu.front() != ':') || !llvm::is_contained(devices, name)) {
+      error = "unknown target 'nvptx" + cpu.str() +
+              "': expected nvptx (the same as nvptx:sm_80), nvptx:sm_80 or "
+              "nvptx:sm_90";
+      return {};
+    }
+    return TargetAttr::get(&context, b.getStringAttr(name), b.getStringAttr(""), deviceLanes, deviceRegisters,
+                           /*l1=*/32 << 10, /*l2=*/128 << 10, deviceCells);
+  }
   bool native = cpu == "native";
   std::string name = native ? llvm::sys::getHostCPUName().str() : cpu.str();
   if (!llvm::is_contained(cpuNames(), name)) {
@@ -185,9 +220,9 @@ TargetAttr targetFor(mlir::MLIRContext &context, llvm::StringRef cpu, std::strin
                          "'burin-opt --list-cpus' prints";
     return {};
   }
-  mlir::Builder b(&context);
+  constexpr int64_t cells = 16;
   auto make = [&](llvm::StringRef changes, int64_t lanes, int64_t registers, int64_t l1, int64_t l2) {
-    return TargetAttr::get(&context, b.getStringAttr(name), b.getStringAttr(changes), lanes, registers, l1, l2);
+    return TargetAttr::get(&context, b.getStringAttr(name), b.getStringAttr(changes), lanes, registers, l1, l2, cells);
   };
   std::string changes = native ? hostChanges(name) : "";
   Features features = featuresOf(make(changes, 0, 0, 0, 0));
@@ -204,6 +239,8 @@ TargetAttr targetFor(mlir::MLIRContext &context, llvm::StringRef cpu, std::strin
 }
 
 std::string requiredFeatures(TargetAttr target) {
+  if (isDevice(target))
+    return {};
   std::set<std::string> words;
   Features features = featuresOf(target);
   for (const auto &[feature, word] : cpuinfoNames())

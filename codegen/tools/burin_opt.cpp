@@ -70,7 +70,8 @@ int continueStages(llvm::StringRef input, llvm::StringRef output, const mlir::Di
   if (!module)
     return 1;
 
-  if (auto target = (*module)->getAttrOfType<TargetAttr>("burin.target"))
+  auto target = (*module)->getAttrOfType<TargetAttr>("burin.target");
+  if (target)
     if (std::string fault = faultOf(target); !fault.empty())
       return fail(input + ": burin.target: " + fault);
   ModelDiagnostics diagnostics(&context, remarks);
@@ -78,7 +79,7 @@ int continueStages(llvm::StringRef input, llvm::StringRef output, const mlir::Di
   if (from.empty())
     return fail("the input does not say which stage it has passed; --from-stage does");
   bool toObject = toStage == "object";
-  std::vector<Stage> stages = allStages();
+  std::vector<Stage> stages = allStages(target);
   StageOptions options{.startAfter = from,
                        .stopAfter = toObject ? "" : toStage.getValue(),
                        .without = without,

@@ -148,7 +148,7 @@ private:
   }
 
   bool packsInPieces(RankedTensorType right) const {
-    return right.getRank() == 2 && bytesOf(right) > 16 * target.getL2();
+    return target.packsPieces() && right.getRank() == 2 && bytesOf(right) > 16 * target.getL2();
   }
 
   // Work that reads whole tiles reads them from memory, so a constant operand has to lie there.

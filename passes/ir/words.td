@@ -9,14 +9,21 @@ def Burin_TargetAttr : AttrDef<Burin_Dialect, "Target"> {
   let summary = "facts about the machine that shape tiles";
   let description = [{
     Sits on the module as `burin.target`, so that a test can write its machine in text. `lanes`: f32 elements of a vector register; `registers`:
-    vector registers; `l1`, `l2`: bytes of cache per core. `cpu` and `features` are LLVM's names; passes/ only hands them on.
+    vector registers; `l1`, `l2`: bytes of cache per core; `cells`: the fewest of a launch that share its work out well. `cpu` and `features` are LLVM's
+    names; passes/ only hands them on.
   }];
-  let parameters = (ins "::mlir::StringAttr":$cpu, "::mlir::StringAttr":$features, "int64_t":$lanes, "int64_t":$registers, "int64_t":$l1, "int64_t":$l2);
+  let parameters = (ins "::mlir::StringAttr":$cpu, "::mlir::StringAttr":$features, "int64_t":$lanes, "int64_t":$registers, "int64_t":$l1, "int64_t":$l2,
+                        DefaultValuedParameter<"int64_t", "16">:$cells);
   let assemblyFormat = "`<` struct(params) `>`";
   let extraClassDeclaration = [{
     // Vectors side by side in a block of a product that stays in registers, and in a row of a packed panel: as many as leave rows enough
     // to use each of them again.
     int64_t getPanelVectors() const { return getRegisters() >= 32 ? 3 : 2; }
+    // Bytes between rows that keep them apart in the nearest memory: a cache's line, or the part of one that a single access takes where
+    // many run at a time.
+    int64_t getRowGap() const { return getCells() <= 32 ? 64 : 16; }
+    // Whether a cell may pack pieces of a right side for itself: where many cells run at a time each would copy the same.
+    bool packsPieces() const { return getCells() <= 32; }
     // Columns of a packed panel.
     int64_t getPanelWidth() const { return getLanes() * getPanelVectors(); }
   }];

@@ -90,9 +90,9 @@ Work columnsWork(const GroupBody &body, TileBuilder &t) {
   int64_t columns = columnSizes.back(), lanes = t.target.getLanes();
   // Several registers of columns a cell, so that a row's part is several adjacent cache lines, which are fetched ahead
   // of their use; but narrow enough for several threads.
-  constexpr int64_t fewestCells = 16, fewestVectors = 4;
-  int64_t step = std::min(
-      columns, std::max<int64_t>(llvm::alignTo(llvm::divideCeil(columns, fewestCells), lanes), fewestVectors * lanes));
+  const int64_t fewestCells = t.target.getCells(), fewest = std::max<int64_t>(lanes, std::min<int64_t>(64, 4 * lanes));
+  int64_t step =
+      std::min(columns, std::max<int64_t>(llvm::alignTo(llvm::divideCeil(columns, fewestCells), lanes), fewest));
   SmallVector<int64_t> grid(columnSizes.begin(), columnSizes.end() - 1);
   grid.push_back(llvm::divideCeil(columns, step));
   int64_t cells = std::accumulate(grid.begin(), grid.end(), int64_t(1), std::multiplies<>());

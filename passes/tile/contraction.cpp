@@ -52,11 +52,15 @@ int64_t sliceOf(TargetAttr target, int64_t depth, int64_t width) {
 
 // Where cells pack pieces of the right side: few columns, and as many rows as pay for the packing, but no more than let
 // the products stay in the second cache beside a piece.
-Shape2 choosePackingTile(int64_t outer, int64_t rows, int64_t columns, int64_t products, int64_t width) {
-  constexpr int64_t fewestCells = 16, mostRows = 512, fewRows = 64;
+Shape2 choosePackingTile(TargetAttr target, int64_t outer, int64_t rows, int64_t columns, int64_t products,
+                         int64_t width) {
+  constexpr int64_t mostRows = 512, fewRows = 64;
+  const int64_t fewestCells = target.getCells();
   Shape2 tile{std::min(rows, std::max(fewRows, mostRows / products)), std::min(columns, 4 * width)};
-  while (outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep) < fewestCells &&
-         tile.rowStep > fewRows)
+  auto cells = [&] {
+    return int64_t(outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep));
+  };
+  while (cells() < fewestCells && tile.rowStep > fewRows)
     tile.rowStep = std::max(fewRows, tile.rowStep / 2);
   return tile;
 }
@@ -67,8 +71,8 @@ Shape2 choosePackingTile(int64_t outer, int64_t rows, int64_t columns, int64_t p
 // where the right side fits into the second cache and is as well read by small blocks; else the columns.
 Shape2 chooseTile(TargetAttr target, int64_t outer, int64_t rows, int64_t columns, int64_t depth, int64_t products,
                   bool wholeRows, int64_t width) {
-  constexpr int64_t evenCells = 64, fewestCells = 16, mostRows = 64, fewRows = 32, unit = 8;
-  const int64_t quarter = target.getL2() / 4;
+  constexpr int64_t mostRows = 64, fewRows = 32, unit = 8;
+  const int64_t quarter = target.getL2() / 4, fewestCells = target.getCells(), evenCells = 4 * fewestCells;
   Shape2 tile;
   tile.rowStep = std::clamp(quarter / (4 * sliceOf(target, depth, width)) / unit * unit, unit, mostRows);
   tile.columnStep = columns;
@@ -100,15 +104,15 @@ Shape2 chooseTile(TargetAttr target, int64_t outer, int64_t rows, int64_t column
   return tile;
 }
 
-// A tile of the left side rounded to bf16, its rows padded to whole pairs. Another line lies between them: rows a power
-// of two apart would share few sets of the nearest cache.
+// A tile of the left side rounded to bf16, its rows padded to whole pairs. A gap lies between them: rows a power of two
+// apart would share few sets of the nearest cache.
 Value inPairs(TileBuilder &t, Value tile) {
   auto shape = cast<MemRefType>(tile.getType()).getShape();
   const int64_t rows = shape[0], depth = shape[1], even = llvm::alignTo(depth, 2);
   const Type bf16 = t.b.getBF16Type();
-  constexpr int64_t line = 32; // elements
+  const int64_t gap = t.target.getRowGap() / 2; // elements
   Value zero = t.index(0);
-  Value pairs = t.part(t.scratch({rows, int64_t(llvm::alignTo(even, line)) + line}, bf16), {zero, zero}, {rows, even});
+  Value pairs = t.part(t.scratch({rows, int64_t(llvm::alignTo(even, gap)) + gap}, bf16), {zero, zero}, {rows, even});
   t.map({tile}, {t.part(pairs, {zero, zero}, {rows, depth})}, [&](OpBuilder &b, Location loc, ValueRange in) {
     return SmallVector<Value>{arith::TruncFOp::create(b, loc, bf16, in[0])};
   });
@@ -196,7 +200,7 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
   int64_t leading = collapse(sizes, lists, sizes.size() - 1, /*keepLast=*/ownRightSides);
   int64_t rows = sizes[leading - 1], columns = sizes[leading], width = t.target.getPanelWidth();
   int64_t outer = product(ArrayRef<int64_t>(sizes).take_front(leading - 1));
-  Shape2 step = packing ? choosePackingTile(outer, rows, columns, factors->size(), width)
+  Shape2 step = packing ? choosePackingTile(t.target, outer, rows, columns, factors->size(), width)
                         : chooseTile(t.target, outer, rows, columns, deepest, factors->size(), wholeRows, width);
   SmallVector<int64_t> grid(sizes.begin(), sizes.begin() + leading - 1);
   grid.push_back(llvm::divideCeil(rows, step.rowStep));

@@ -326,7 +326,7 @@ Work rowsWork(const GroupBody &body, TileBuilder &t) {
   int64_t columnStep = reduces || statistics ? columns : std::min(columns, longRow);
   int64_t rowStep = std::clamp<int64_t>(t.target.getL1() / 2 / (4 * columnStep * count), 1, rows);
   // Enough cells for several threads, also where all of the work fits into one cache.
-  constexpr int64_t fewestCells = 16;
+  const int64_t fewestCells = t.target.getCells();
   int64_t outer = std::accumulate(sizes.begin(), sizes.begin() + leading - 1, int64_t(1), std::multiplies<>());
   rowStep = std::min<int64_t>(rowStep, llvm::divideCeil(rows, llvm::divideCeil(fewestCells, outer)));
   SmallVector<int64_t> grid(sizes.begin(), sizes.begin() + leading - 1);

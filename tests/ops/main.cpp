@@ -41,6 +41,9 @@ int main(int argc, char **argv) {
     add(*op, "AdjointMatchesFiniteDifferences", [op] { expectAdjointMatchesFiniteDifferences(op->cases()); });
     for (const std::string &cpu : machineTargets())
       add(*op, "CompiledMatchesTheReferenceOn_" + cpu, [op, cpu] { expectCompiledMatchesReference(op->cases(), cpu); });
+    for (const std::string &target : deviceTargets())
+      add(*op, "CompiledMatchesTheReferenceOn_" + target,
+          [op, target] { expectCompiledMatchesReference(op->cases(), target); });
   }
   return RUN_ALL_TESTS();
 }

@@ -15,7 +15,7 @@ constexpr int64_t least = 4096; // bytes of a cache
 mlir::OwningOpRef<mlir::ModuleOp> withSmallCaches(mlir::OwningOpRef<mlir::ModuleOp> module, const char *dtype = "f32") {
   auto target = (*module)->getAttrOfType<TargetAttr>("burin.target");
   (*module)->setAttr("burin.target", TargetAttr::get(&context(), target.getCpu(), target.getFeatures(),
-                                                     target.getLanes(), target.getRegisters(), least, least));
+                                                     target.getLanes(), target.getRegisters(), least, least, target.getCells()));
   (*module)->setAttr("burin.dtype", mlir::StringAttr::get(&context(), dtype));
   return module;
 }

@@ -156,7 +156,7 @@ void lower(mlir::ModuleOp module, const StageOptions &options) {
       errors += diagnostic.str() + "\n";
     return mlir::success();
   });
-  if (failed(runStages(module, allStages(), options)))
+  if (failed(runStages(module, allStages(module->getAttrOfType<TargetAttr>("burin.target")), options)))
     throw std::runtime_error("a stage fails: " + errors);
 }
 
@@ -193,6 +193,10 @@ std::vector<std::string> machineTargets() {
   return targets;
 }
 
+std::vector<std::string> deviceTargets() {
+  return whyNoDevice().empty() ? std::vector<std::string>{"nvptx"} : std::vector<std::string>{};
+}
+
 Program::Program(mlir::OwningOpRef<mlir::ModuleOp> imported, StageOptions options) : module(std::move(imported)) {
   auto onStage = options.onStage;
   options.onStage = [&](const Stage &stage, mlir::ModuleOp reached) {
@@ -215,6 +219,8 @@ Program::Program(mlir::OwningOpRef<mlir::ModuleOp> imported, StageOptions option
   model = static_cast<const burin_model *>(dlsym(library, symbol.c_str()));
   if (!model)
     throw std::runtime_error("the object does not export " + symbol);
+  if (model->device == BURIN_CUDA)
+    deviceModel = std::make_unique<DeviceModel>(*model);
 }
 
 Program::~Program() {
@@ -229,6 +235,26 @@ const burin_entry &Program::abi(const std::string &name) const {
   throw std::runtime_error("the object has no entry '" + name + "'");
 }
 
+// Everything goes to the device, and back after the last launch.
+void Program::runOnDevice(const burin_entry &compiled, void *const *bases, Cut cut) const {
+  std::vector<DeviceBuffer> buffers;
+  std::vector<uint64_t> addresses;
+  for (int i = 0; i < BURIN_NUM_BUFFERS; ++i) {
+    buffers.emplace_back(compiled.bytes[i]);
+    addresses.push_back(buffers.back().address());
+    if (compiled.bytes[i] > 0)
+      buffers.back().write(0, bases[i], compiled.bytes[i]);
+  }
+  constexpr int64_t mostBlocks = 64;
+  for (int64_t i = 0; i < compiled.num_launches; ++i) {
+    const burin_launch &launch = compiled.launches[i];
+    deviceModel->launch(launch, addresses, cut == Cut::whole ? std::min(launch.cells, mostBlocks) : 2);
+  }
+  for (int i = 0; i < BURIN_NUM_BUFFERS; ++i)
+    if (compiled.bytes[i] > 0)
+      buffers[static_cast<size_t>(i)].read(0, bases[i], compiled.bytes[i]);
+}
+
 Results Program::run(const std::string &name, const std::vector<Values> &arguments, Cut cut) const {
   const burin_entry &compiled = abi(name);
   std::vector<Guarded> buffers;
@@ -237,7 +263,6 @@ Results Program::run(const std::string &name, const std::vector<Values> &argumen
     buffers.emplace_back(bytes);
   for (int i = 0; i < BURIN_NUM_BUFFERS; ++i)
     bases[i] = buffers[static_cast<size_t>(i)].data();
-  Guarded scratch(model->scratch_bytes);
 
   auto placed = [&](const Slot &slot, const burin_tensor *tensors, int64_t count) {
     Address address = addressOf(slot, tensors, count);
@@ -256,7 +281,10 @@ Results Program::run(const std::string &name, const std::vector<Values> &argumen
   for (size_t i = 0; i < inputs.size(); ++i)
     write(placed(inputs[i], compiled.inputs, compiled.num_inputs), arguments[i], inputs[i].integers);
 
-  for (int64_t i = 0; i < compiled.num_launches; ++i) {
+  if (model->device == BURIN_CUDA)
+    runOnDevice(compiled, bases, cut);
+  Guarded scratch(model->scratch_bytes);
+  for (int64_t i = 0; model->device == BURIN_CPU && i < compiled.num_launches; ++i) {
     const burin_launch &launch = compiled.launches[i];
     if (cut == Cut::whole)
       launch.kernel(bases, launch.args, 0, launch.cells, scratch.data());

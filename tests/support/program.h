@@ -5,6 +5,7 @@
 //   Results outputs = program.run("step", arguments);   // arguments and results in the order of the joint function's
 #pragma once
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@
 #include "passes/ir/burin.h"
 #include "passes/stages.h"
 #include "runtime/abi/burin.h"
+#include "tests/support/device.h"
 #include "tests/support/evaluator.h"
 
 namespace burin::test {
@@ -35,8 +37,11 @@ mlir::func::FuncOp entry(mlir::ModuleOp module, const std::string &name);
 // has.
 std::vector<std::string> machineTargets();
 
-// How the cells of a launch are cut: all at once, or one at a time from the last to the first. Results must not depend
-// on it.
+// "nvptx" where its programs can be run: by the emulator, or on a device (device.h). Slow, so not among the others.
+std::vector<std::string> deviceTargets();
+
+// How the cells of a launch are cut: all at once, or one at a time from the last to the first; on devices over many
+// blocks or two. Results must not depend on it.
 enum class Cut { whole, single };
 
 class Program {
@@ -57,7 +62,10 @@ public:
   const burin_model *model = nullptr;
 
 private:
+  void runOnDevice(const burin_entry &compiled, void *const *bases, Cut cut) const;
+
   mlir::OwningOpRef<mlir::ModuleOp> module, jointModule;
+  std::unique_ptr<DeviceModel> deviceModel;
   void *library = nullptr;
 };
 

@@ -17,7 +17,7 @@ protected:
   }
   TargetAttr withFeatures(llvm::StringRef cpu, llvm::StringRef changes) {
     mlir::Builder b(&context);
-    return TargetAttr::get(&context, b.getStringAttr(cpu), b.getStringAttr(changes), 8, 16, 32 << 10, 512 << 10);
+    return TargetAttr::get(&context, b.getStringAttr(cpu), b.getStringAttr(changes), 8, 16, 32 << 10, 512 << 10, 16);
   }
 
   mlir::MLIRContext context;
@@ -59,6 +59,20 @@ TEST_F(TargetTest, UnknownNamesAreRefusedWithTheWayToTheKnownOnes) {
     EXPECT_FALSE(targetFor(context, cpu, error));
     EXPECT_NE(error.find("'" + std::string(cpu) + "'"), std::string::npos) << error;
     EXPECT_NE(error.find("burin-opt --list-cpus"), std::string::npos) << error;
+  }
+}
+
+TEST_F(TargetTest, GpusAreNamedByTheirArchitecture) {
+  EXPECT_EQ(target("nvptx"), target("nvptx:sm_80"));
+  EXPECT_EQ(target("nvptx:sm_90").getCpu().getValue(), "sm_90");
+  EXPECT_TRUE(isDevice(target("nvptx")));
+  EXPECT_FALSE(isDevice(target("x86-64-v3")));
+  EXPECT_EQ(target("nvptx").getPanelWidth(), 64);
+  EXPECT_EQ(faultOf(target("nvptx")), "");
+  EXPECT_EQ(requiredFeatures(target("nvptx")), "");
+  for (const char *name : {"nvptx:", "nvptx:sm_20", "nvptx90"}) {
+    EXPECT_FALSE(targetFor(context, name, error));
+    EXPECT_NE(error.find("'" + std::string(name) + "': expected nvptx"), std::string::npos) << error;
   }
 }
 

@@ -1,0 +1,86 @@
+// burin.pack becomes copies by the threads of a block: a thread takes a few rows of one column of a panel, so that
+// writes lie side by side along the panel and what it reads along the depth comes from the lines it has just fetched.
+#include "codegen/gpu/gpu.h"
+#include "codegen/gpu/tile.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+namespace burin {
+
+#define GEN_PASS_DEF_GPULOWERPACK
+#include "codegen/gpu/passes.h.inc"
+
+using namespace mlir;
+using namespace gpu;
+
+namespace {
+
+LogicalResult lower(OpBuilder &b, PackOp op) {
+  Tile source = resolveTile(b, op.getLoc(), op.getSource()), panels = resolveTile(b, op.getLoc(), op.getPanels());
+  if (!source.base || !panels.base)
+    return failure();
+  Emitter e{b, op.getLoc()};
+  if (std::max({source.span(), panels.span(), panels.sizes[0] * panels.sizes[1] * panels.sizes[2]}) >
+      std::numeric_limits<int32_t>::max() / 4)
+    e.number = b.getI64Type();
+  const int64_t k = source.sizes[0], n = source.sizes[1], pair = panels.element.isBF16() ? 2 : 1,
+                width = panels.sizes[2] / pair, depth = panels.sizes[1];
+  // Rows of a panel that a thread takes at a time.
+  const int64_t rows = source.strides[0] == 1 && source.strides[1] != 1 ? 4 / pair : 1,
+                blocks = llvm::divideCeil(depth, rows);
+  const Type f32 = b.getF32Type();
+  Value zero = e.zeroOf(f32);
+
+  e.shareOut(panels.sizes[0] * blocks * width, [&](Value number) {
+    SmallVector<Value> at = e.digits(number, {panels.sizes[0], blocks, width});
+    Value column = e.add(e.mul(at[0], width), at[2]);
+    Value inside = n % width == 0 ? Value() : e.less(column, n);
+    Value firstRow = e.mul(at[1], rows);
+    Value from = e.at(source.base, source.element,
+                      e.add(e.mul(e.mul(firstRow, pair), source.strides[0]), e.mul(column, source.strides[1])));
+    const int64_t aligned = rows * pair == 4 && source.alignment % 16 == 0 && source.strides[1] % 4 == 0 ? 16 : 4;
+    Value to =
+        e.at(panels.base, panels.element,
+             e.add(e.add(e.mul(at[0], depth * width * pair), e.mul(firstRow, width * pair)), e.mul(at[2], pair)));
+    // All loads first: neighbours along the depth become one.
+    SmallVector<Value> values;
+    const bool uneven = k % (rows * pair) != 0;
+    for (int64_t i = 0; i < rows * pair; ++i) {
+      Value here = uneven ? e.both(inside, e.less(e.add(e.mul(firstRow, pair), i), k)) : inside;
+      values.push_back(e.when(here, zero, [&] {
+        return SmallVector<Value>{
+            e.load(f32, e.at(from, source.element, i * source.strides[0]), i == 0 && !uneven ? aligned : 4)};
+      })[0]);
+    }
+    for (int64_t row = 0; row < rows; ++row) {
+      Value reached = depth % rows == 0 ? Value() : e.less(e.add(firstRow, row), depth);
+      e.when(reached, [&] {
+        for (int64_t s = 0; s < pair; ++s) {
+          Value value = values[row * pair + s];
+          if (pair == 2)
+            value = arith::TruncFOp::create(b, op.getLoc(), panels.element, value);
+          e.store(value, e.at(to, panels.element, row * width * pair + s), s == 0 && pair == 2 ? 4 : 0);
+        }
+      });
+    }
+  });
+  return success();
+}
+
+struct LowerPack : impl::GpuLowerPackBase<LowerPack> {
+  void runOnOperation() override {
+    if (!isKernel(getOperation()))
+      return;
+    SmallVector<PackOp> packs;
+    getOperation().walk([&](PackOp pack) { packs.push_back(pack); });
+    for (PackOp pack : packs) {
+      OpBuilder b(pack);
+      if (failed(lower(b, pack)))
+        return signalPassFailure();
+      pack.erase();
+    }
+  }
+};
+
+} // namespace
+} // namespace burin

@@ -1,0 +1,118 @@
+#include "codegen/gpu/module.h"
+
+#include "codegen/gpu/tile.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Dialect/NVVM/NVVMToLLVMIRTranslation.h"
+#include "mlir/Target/LLVMIR/Export.h"
+#include "llvm/Analysis/CGSCCPassManager.h"
+#include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/LegacyPassManager.h"
+#include "llvm/IR/Module.h"
+#include "llvm/IR/Verifier.h"
+#include "llvm/MC/TargetRegistry.h"
+#include "llvm/Passes/PassBuilder.h"
+#include "llvm/Support/CodeGen.h"
+#include "llvm/Support/TargetSelect.h"
+#include "llvm/Support/raw_ostream.h"
+#include "llvm/Target/TargetMachine.h"
+
+namespace burin {
+
+using namespace mlir;
+
+static std::unique_ptr<llvm::Module> translate(ModuleOp native, llvm::LLVMContext &context) {
+  MLIRContext &from = *native.getContext();
+  registerBuiltinDialectTranslation(from);
+  registerLLVMDialectTranslation(from);
+  registerNVVMDialectTranslation(from);
+  OwningOpRef<ModuleOp> kernels = native.clone();
+  llvm::StringMap<int64_t> threads;
+  for (Operation &op : llvm::make_early_inc_range(*kernels->getBody())) {
+    if (isa<func::FuncOp>(op))
+      op.erase(); // an entry
+    else if (auto function = dyn_cast<LLVM::LLVMFuncOp>(op); function && op.hasAttr("burin.threads"))
+      threads[function.getName()] = op.getAttrOfType<IntegerAttr>("burin.threads").getInt();
+  }
+  std::unique_ptr<llvm::Module> module = translateModuleToLLVMIR(*kernels, context, "burin");
+  if (!module)
+    return nullptr;
+  for (llvm::Function &function : *module) {
+    if (function.isDeclaration())
+      continue;
+    function.setCallingConv(llvm::CallingConv::PTX_Kernel);
+    function.setLinkage(llvm::GlobalValue::ExternalLinkage);
+    function.addFnAttr("nvvm.maxntid", std::to_string(threads.lookup(function.getName())));
+    function.addFnAttr(llvm::Attribute::NoUnwind);
+    function.addFnAttr(llvm::Attribute::WillReturn);
+    // Buffers are aligned by the runtime, tensors in them by passes/plan.
+    for (llvm::Argument &argument : function.args())
+      if (argument.getType()->isPointerTy())
+        argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(64)));
+  }
+  return module;
+}
+
+bool emitModules(ModuleOp native, TargetAttr target, std::vector<DeviceModule> &modules, std::string &error) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+
+  llvm::LLVMContext context;
+  std::unique_ptr<llvm::Module> module = translate(native, context);
+  if (!module) {
+    error = "the native module has no LLVM form";
+    return false;
+  }
+  llvm::Triple triple("nvptx64-nvidia-cuda");
+  const llvm::Target *nvptx = llvm::TargetRegistry::lookupTarget(triple, error);
+  if (!nvptx)
+    return false;
+  llvm::TargetOptions options;
+  options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // multiply-adds are written where they are wanted
+  const std::string cpu = target.getCpu().str();
+  // The oldest text that the architecture and its instructions ask for: drivers of its time take it.
+  const char *version = cpu == "sm_80" ? "+ptx71" : "+ptx80";
+  std::unique_ptr<llvm::TargetMachine> machine(nvptx->createTargetMachine(
+      triple, cpu, version, options, std::nullopt, std::nullopt, llvm::CodeGenOptLevel::Aggressive));
+  if (!machine) {
+    error = "LLVM has no code generator for " + cpu;
+    return false;
+  }
+  module->setTargetTriple(triple);
+  module->setDataLayout(machine->createDataLayout());
+  llvm::raw_string_ostream problem(error);
+  if (llvm::verifyModule(*module, &problem))
+    return false;
+
+  // Loops are unrolled and addresses simplified here; the code generator only selects instructions.
+  llvm::LoopAnalysisManager loops;
+  llvm::FunctionAnalysisManager functions;
+  llvm::CGSCCAnalysisManager graphs;
+  llvm::ModuleAnalysisManager all;
+  llvm::PassBuilder builder(machine.get());
+  builder.registerModuleAnalyses(all);
+  builder.registerCGSCCAnalyses(graphs);
+  builder.registerFunctionAnalyses(functions);
+  builder.registerLoopAnalyses(loops);
+  builder.crossRegisterProxies(loops, functions, graphs, all);
+  builder.buildPerModuleDefaultPipeline(llvm::OptimizationLevel::O3).run(*module, all);
+
+  llvm::SmallVector<char, 0> text;
+  llvm::raw_svector_ostream stream(text);
+  llvm::legacy::PassManager passes;
+  if (machine->addPassesToEmitFile(passes, stream, nullptr, llvm::CodeGenFileType::AssemblyFile)) {
+    error = "LLVM cannot write PTX for " + cpu;
+    return false;
+  }
+  passes.run(*module);
+  modules.push_back({.computeCapability = std::stoll(cpu.substr(3)),
+                     .isExact = cpu.back() == 'a',
+                     .text = std::string(text.begin(), text.end())});
+  return true;
+}
+
+} // namespace burin

@@ -1,0 +1,21 @@
+// From the native stage to the text that a device's driver takes.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "mlir/IR/BuiltinOps.h"
+#include "passes/ir/burin.h"
+
+namespace burin {
+
+struct DeviceModule {
+  int64_t computeCapability; // the least that the text needs
+  bool isExact;              // only this one runs it
+  std::string text;          // PTX
+};
+
+// The kernels of a native module as PTX. False after an error: `error` is set.
+bool emitModules(mlir::ModuleOp native, TargetAttr target, std::vector<DeviceModule> &modules, std::string &error);
+
+} // namespace burin
