@@ -136,8 +136,8 @@ typedef struct burin_model {
   uint32_t abi_version; /* BURIN_ABI_VERSION */
   uint32_t struct_size; /* sizeof(burin_model) where the object was made */
   const char *name;
-  const char *dtype;    /* of what products take: "f32" or "bf16"; everything is stored in f32 */
-  int32_t device;       /* burin_device_kind */
+  const char *dtype; /* of what products take: "f32" or "bf16"; everything is stored in f32 */
+  int32_t device;    /* burin_device_kind */
   int32_t reserved;
   const char *cpu;      /* "znver4", "x86-64-v3", ...; "sm_80" for GPUs */
   const char *features; /* what the machine must have, comma separated, as in /proc/cpuinfo: "avx512f,fma" */
@@ -153,7 +153,7 @@ typedef struct burin_model {
   int64_t scratch_bytes;            /* per thread; GPUs: see burin_launch */
   const burin_module *modules;      /* GPUs only */
   int64_t num_modules;
-  double flops_per_step;            /* of the entry "step" */
+  double flops_per_step; /* of the entry "step" */
   /* Of a batch's products, attention counted in full; a step is three times that. */
   int64_t forward_flops[BURIN_NUM_FLOP_KINDS];
 } burin_model;

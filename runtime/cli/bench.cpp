@@ -151,26 +151,27 @@ void printEntry(const Timed &timed, const Measured &measured, bool json) {
   const burin_model &model = timed.device.model();
   double gflops = timed.flops() / measured.seconds / 1e9;
   double tokens = static_cast<double>(timed.entry.batch * timed.entry.length) / measured.seconds;
-  if (json)
-    fmt::print("{}\n", ordered_json({{"model", model.name},
-                                     {"entry", timed.entry.name},
-                                     {"dtype", model.dtype},
-                                     {"cpu", model.cpu},
-                                     {"device", timed.device.name()},
-                                     {"threads", timed.device.threads()},
-                                     {"ms", measured.seconds * 1e3},
-                                     {"tokens_per_s", tokens},
-                                     {"gflops", gflops},
-                                     {"peak_gflops", known(measured.peak, measured.peak)},
-                                     {"peak_fraction", known(measured.peak, gflops / measured.peak)},
-                                     {"device_bytes", timed.device.bytes()}})
-                           .dump());
-  else
+  if (json) {
+    ordered_json line = {{"model", model.name},
+                         {"entry", timed.entry.name},
+                         {"dtype", model.dtype},
+                         {"cpu", model.cpu},
+                         {"threads", timed.device.threads()},
+                         {"ms", measured.seconds * 1e3},
+                         {"tokens_per_s", tokens},
+                         {"gflops", gflops},
+                         {"peak_gflops", known(measured.peak, measured.peak)},
+                         {"peak_fraction", known(measured.peak, gflops / measured.peak)}};
+    if (model.device == BURIN_CUDA)
+      line.update({{"device", timed.device.name()}, {"device_bytes", timed.device.bytes()}});
+    fmt::print("{}\n", line.dump());
+  } else {
     fmt::print("{:<10}{:>12.3f} ms{:>12.0f} {}/s{:>10.1f} GFLOP/s{}, {}\n", timed.entry.name, measured.seconds * 1e3,
                tokens, isRegression(model) ? "points" : "tokens", gflops,
                measured.peak > 0 ? fmt::format("{:>8.3f} of {:.1f}", gflops / measured.peak, measured.peak)
                                  : "  of an unknown peak",
                timed.device.name());
+  }
 }
 
 void printLaunches(const Timed &timed, const Measured &measured, bool json) {

@@ -9,8 +9,8 @@ namespace burin::runtime {
 
 class Progress {
 public:
-  // `perStep`: how many of `unit` ("tokens") a step takes. `peak` gives GFLOP/s, 0 for unknown; with flopsPerStep 0 it is not
-  // asked and no share is shown. `every`: steps between two plain lines.
+  // `perStep`: how many of `unit` ("tokens") a step takes. `peak` gives GFLOP/s, 0 for unknown; with flopsPerStep 0 it
+  // is not asked and no share is shown. `every`: steps between two plain lines.
   Progress(int64_t steps, double perStep, std::string unit, double flopsPerStep, std::function<double()> peak,
            int64_t every);
   ~Progress() { clear(); }
