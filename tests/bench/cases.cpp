@@ -1,5 +1,5 @@
 // Compiles the cases of a table, each an entry of its own, to one object: `bench_cases TABLE CPU DTYPE NAME FILE`, NAME
-// being the model's. What an entry is called says what it is: SET_FORM_ROWS_OUT_IN for products, KERNEL_SIZES for the
+// being the model's; CPU may be a target for GPUs. What an entry is called says what it is: SET_FORM_ROWS_OUT_IN for products, KERNEL_SIZES for the
 // rest.
 #include "codegen/emit/object.h"
 #include "codegen/files.h"
@@ -65,8 +65,7 @@ void weigh(Graph &graph, Tensor y) {
 }
 
 // nn::attention between its projections, laid out as they leave it.
-Case attention(int64_t length, int64_t depth) {
-  const int64_t heads = 4, batch = 4096 / length;
+Case attention(int64_t batch, int64_t heads, int64_t length, int64_t depth) {
   Graph graph;
   const Tensor positions = graph.input("positions", {length}, Dtype::i32);
   const auto split = [&](const char *name) {
@@ -77,7 +76,12 @@ Case attention(int64_t length, int64_t depth) {
   const Tensor scores = scale(matmul(q, k, {.transpose_b = true}), 1 / squareRoot(static_cast<double>(depth)));
   const Tensor weights = softmax(mask(scores, nn::causal(positions, Scope("attention"))));
   weigh(graph, reshape(transpose(matmul(weights, v), {0, 2, 1, 3}), {batch, length, heads * depth}));
-  return {named("attention", length, depth), std::move(graph), true};
+  return {named("attention", batch, heads, length, depth), std::move(graph), true};
+}
+Case attention(int64_t length, int64_t depth) {
+  Case made = attention(4096 / length, 4, length, depth);
+  made.name = named("attention", length, depth);
+  return made;
 }
 
 Case rmsNorm(int64_t rows, int64_t width) {
@@ -123,6 +127,7 @@ Case update(int64_t parameters, int64_t stateBytes) {
 
 // Those of the course's model and of the 124M one, in whole rows.
 constexpr int64_t courseParameters = 3'344'384, gptParameters = 123'587'584;
+constexpr int64_t gpuCheckParameters = 1 << 16;
 
 std::vector<Case> kernels(int64_t parameterBytes) {
   std::vector<Case> cases;
@@ -143,6 +148,36 @@ std::vector<Case> kernels(int64_t parameterBytes) {
   cases.push_back(embeddingGradient(1024, 50304, 768));
   cases.push_back(update(courseParameters, parameterBytes));
   cases.push_back(update(gptParameters, parameterBytes));
+  return cases;
+}
+
+// ---- GPUs
+
+// Small and odd: to be held against the CPU, also where a GPU is emulated.
+std::vector<Case> gpuCheck() {
+  std::vector<Case> cases;
+  addProducts(cases, "odd", 33, 65, 67);
+  addProducts(cases, "even", 64, 128, 64);
+  cases.push_back(attention(1, 2, 64, 32));
+  cases.push_back(attention(2, 1, 48, 16));
+  cases.push_back(rmsNorm(5, 131));
+  cases.push_back(swiglu(17, 40, 24));
+  cases.push_back(linearLoss(19, 97, 32));
+  cases.push_back(embeddingGradient(40, 50, 24));
+  cases.push_back(update(2 * ParameterLayout::rowElements, 4 * gpuCheckParameters));
+  return cases;
+}
+
+// To be timed: square products, those of the 124M model for 16 x 1024 tokens, its attention.
+std::vector<Case> gpuTime() {
+  std::vector<Case> cases;
+  for (int64_t size : {1024, 2048, 4096, 8192})
+    cases.push_back({named("square_forward", size, size, size),
+                     product({size, size}, {size, size}, {.transpose_b = true})});
+  for (auto [out, in] : {std::pair(768, 768), {2304, 768}, {3072, 768}, {768, 3072}})
+    addProducts(cases, "gpt", 16384, out, in);
+  for (auto [batch, length] : {std::pair(16, 1024), {4, 4096}})
+    cases.push_back(attention(batch, 12, length, 64));
   return cases;
 }
 
@@ -177,11 +212,15 @@ void compile(const std::vector<Case> &cases, const Choice &choice, int64_t param
 int main(int argc, char **argv) {
   try {
     const std::string table = argc == 6 ? argv[1] : "";
-    if (table != "gemm" && table != "kernels")
-      throw std::runtime_error("usage: bench_cases gemm | kernels CPU f32 | bf16 NAME FILE");
+    if (table != "gemm" && table != "kernels" && table != "gpu_check" && table != "gpu_time")
+      throw std::runtime_error("usage: bench_cases gemm | kernels | gpu_check | gpu_time CPU f32 | bf16 NAME FILE");
     const Choice choice = {argv[2], argv[3], argv[4]};
     if (table == "gemm")
       compile(gemm(), choice, 0, argv[5]);
+    else if (table == "gpu_check")
+      compile(gpuCheck(), choice, 4 * gpuCheckParameters, argv[5]);
+    else if (table == "gpu_time")
+      compile(gpuTime(), choice, 0, argv[5]);
     else
       compile(kernels(4 * gptParameters), choice, 4 * gptParameters, argv[5]);
   } catch (const ModelError &problem) {
