@@ -1,6 +1,6 @@
 // Compiles the cases of a table, each an entry of its own, to one object: `bench_cases TABLE CPU DTYPE NAME FILE`, NAME
-// being the model's; CPU may be a target for GPUs. What an entry is called says what it is: SET_FORM_ROWS_OUT_IN for products, KERNEL_SIZES for the
-// rest.
+// being the model's; CPU may be a target for GPUs. What an entry is called says what it is: SET_FORM_ROWS_OUT_IN for
+// products, KERNEL_SIZES for the rest.
 #include "codegen/emit/object.h"
 #include "codegen/files.h"
 #include "passes/import/import.h"
@@ -172,8 +172,8 @@ std::vector<Case> gpuCheck() {
 std::vector<Case> gpuTime() {
   std::vector<Case> cases;
   for (int64_t size : {1024, 2048, 4096, 8192})
-    cases.push_back({named("square_forward", size, size, size),
-                     product({size, size}, {size, size}, {.transpose_b = true})});
+    cases.push_back(
+        {named("square_forward", size, size, size), product({size, size}, {size, size}, {.transpose_b = true})});
   for (auto [out, in] : {std::pair(768, 768), {2304, 768}, {3072, 768}, {768, 3072}})
     addProducts(cases, "gpt", 16384, out, in);
   for (auto [batch, length] : {std::pair(16, 1024), {4, 4096}})

@@ -23,7 +23,7 @@ namespace {
 
 // What both add up in another order differs by roundings of sums: of some hundred terms for small cases, far below
 // these shares of the largest element. In bf16 single roundings of operands may go the other way, each 2^-9.
-double toleranceOf(const burin_model &model) { return std::string_view(model.dtype) == "bf16" ? 1e-2 : 1e-5; }
+double toleranceOf(const burin_model &model) { return std::string_view(model.dtype) == "bf16" ? 0x1p-9 : 1e-5; }
 
 // The same on both: draws, ids within their bounds, numbers for an update that change something.
 void fill(const Device &device, const burin_entry &entry) {
@@ -41,19 +41,19 @@ void fill(const Device &device, const burin_entry &entry) {
     std::span<float> values = device.values<float>(tensor);
     bench::fill(values.data(), static_cast<int64_t>(values.size()), static_cast<uint64_t>(i + 1) << 40);
     if (tensor.rank == 0)
-      values[0] = name == "lr"                                ? 1e-2f
-                  : name == "eps"                             ? 1e-6f
-                  : name == "beta1" || name == "beta2"        ? 0.9f
-                  : name == "weight_decay"                    ? 0.1f
-                  : name == "accumulate"                      ? 0.f
-                  : name.starts_with("correction") ? 0.1f
-                                                              : 1.f;
+      values[0] = name == "lr"                         ? 1e-2f
+                  : name == "eps"                      ? 1e-6f
+                  : name == "beta1" || name == "beta2" ? 0.9f
+                  : name == "weight_decay"             ? 0.1f
+                  : name == "accumulate"               ? 0.f
+                  : name.starts_with("correction")     ? 0.1f
+                                                       : 1.f;
   }
   // Cases have no parameter table: what they read in these buffers is drawn as well. The second moments are positive.
   for (burin_buffer buffer : {BURIN_PARAMETERS, BURIN_GRADIENTS, BURIN_STATE}) {
     std::span<float> values(reinterpret_cast<float *>(device.buffer(buffer)),
                             static_cast<size_t>(device.model().bytes[buffer]) / 4);
-    bench::fill(values.data(), static_cast<int64_t>(values.size()), uint64_t{buffer + 1} << 50);
+    bench::fill(values.data(), static_cast<int64_t>(values.size()), static_cast<uint64_t>(buffer + 1) << 50);
     if (buffer == BURIN_STATE)
       std::transform(values.begin(), values.end(), values.begin(), [](float value) { return value * value; });
     device.upload(values);
@@ -124,16 +124,15 @@ bool time(double seconds) {
     double products = 0;
     for (size_t j = 0; j < launches.size(); ++j)
       products += entry.launches[j].flops > 0 ? launches[j] : 0;
-    ordered_json line = {{"time", entry.name},          {"dtype", model.dtype}, {"device", gpu.name()},
-                         {"seconds", whole},            {"products", products}, {"flops", entry.flops},
+    ordered_json line = {{"time", entry.name},        {"dtype", model.dtype}, {"device", gpu.name()},
+                         {"seconds", whole},          {"products", products}, {"flops", entry.flops},
                          {"peak_gflops", gpu.peak(0)}};
     if (entry.num_inputs == 2 && std::string_view(entry.inputs[0].name) == "a") {
       auto data = [&](const burin_tensor &tensor) { return gpu.values<float>(tensor); };
       const std::span<float> y = data(gpu.output(entry, "y"));
       gpu.download(y);
-      const double error =
-          bench::Gemm(entry.name)
-              .error(data(gpu.input(entry, "a")).data(), data(gpu.input(entry, "b")).data(), y.data());
+      const double error = bench::Gemm(entry.name)
+                               .error(data(gpu.input(entry, "a")).data(), data(gpu.input(entry, "b")).data(), y.data());
       const bool fits = error <= toleranceOf(model);
       line["error"] = error;
       line["right"] = fits;

@@ -1,13 +1,16 @@
 // Programs with code for GPUs where the machine is not as it must be, and how often they call its driver. The driver
-// here computes nothing (support/fake_driver.c); what kernels compute is in device/cuda_test.cpp.
+// here computes nothing (support/fake_driver.c), except where runs as a whole are tested; what kernels compute is in
+// device/cuda_test.cpp.
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "support/program.h"
 
@@ -231,6 +234,76 @@ TEST_F(GpuTest, EveryStepIsLogged) {
   }
   EXPECT_EQ(step, 20);
   EXPECT_EQ(evaluations, 2);
+}
+
+// The losses of a run, by step.
+std::vector<double> losses(const std::string &out) {
+  std::vector<double> all;
+  std::ifstream log(out + "/log.jsonl");
+  for (std::string line; std::getline(log, line);)
+    if (json parsed = json::parse(line); parsed["event"] == "step")
+      all.push_back(parsed["loss"]);
+  return all;
+}
+
+// As on a CPU: what was interrupted ends with the same bits. From here on the GPU is emulated.
+TEST_F(GpuTest, AnInterruptedRunGoesOnToTheBit) {
+  machine(SIMT_DRIVER);
+  ASSERT_EQ(train(TOY_GPU, {"--save-every", "0"}).code, 0);
+  const std::string whole = readFile(checkpoint);
+  const std::vector<double> expected = losses(out);
+  ASSERT_EQ(expected.size(), 20u);
+  ASSERT_EQ(train(TOY_GPU, {"--save-every", "0", "--stop-after", "8"}).code, 0);
+  EXPECT_EQ(losses(out).size(), 8u);
+  ASSERT_EQ(run(TOY_GPU, {"train", "--resume", "--out", out}).code, 0);
+  EXPECT_EQ(losses(out), expected);
+  EXPECT_TRUE(readFile(checkpoint) == whole);
+}
+
+TEST_F(GpuTest, ARunGoesOnOnTheOtherMachine) {
+  machine(SIMT_DRIVER);
+  ASSERT_EQ(train(TOY).code, 0);
+  const std::vector<double> expected = losses(out);
+  const std::pair<const char *, const char *> ways[] = {{TOY_GPU, TOY}, {TOY, TOY_GPU}};
+  for (auto [first, second] : ways) {
+    ASSERT_EQ(train(first, {"--stop-after", "8"}).code, 0);
+    ASSERT_EQ(run(second, {"train", "--resume", "--out", out}).code, 0);
+    const std::vector<double> all = losses(out);
+    ASSERT_EQ(all.size(), expected.size());
+    for (size_t step = 0; step < all.size(); ++step)
+      EXPECT_NEAR(all[step], expected[step], 1e-5) << "step " << step + 1;
+  }
+}
+
+// A signal settles the step that is under way: it is in the log and in the checkpoint.
+TEST_F(GpuTest, ASignalSavesTheLastStep) {
+  machine(SIMT_DRIVER);
+  Program program(TOY_GPU, {"train", "--data", data, "--out", out, "--steps", "100000000", "--print-every", "1",
+                            "--save-every", "0"});
+  for (int i = 0; i < 5000 && program.out().find("step 3/") == std::string::npos; ++i)
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  program.signal(SIGTERM);
+  Result result = program.wait();
+  EXPECT_EQ(result.code, 143) << result.err;
+  size_t last = result.out.rfind("stopped after step ");
+  ASSERT_NE(last, std::string::npos) << result.out;
+  std::string step = result.out.substr(last + 19, result.out.find(';', last) - last - 19);
+  EXPECT_NE(result.out.find("step " + step + "/100000000"), std::string::npos);
+  EXPECT_EQ(std::to_string(losses(out).size()), step);
+  EXPECT_NE(readFile(checkpoint).find("\\\"step\\\":" + step), std::string::npos);
+}
+
+// Steps whose gradients are not finite are counted, and too many end the run, though the next one has begun by then.
+TEST_F(GpuTest, TooManySkippedStepsStopTheRun) {
+  machine(SIMT_DRIVER);
+  const std::string last = folder.write("last", std::string(3000, '\x7f'));
+  Result result =
+      run(TOY_GPU, {"train", "--data", last, "--out", out, "--steps", "20", "--tokens", "bytes", "--max-skipped", "3"});
+  EXPECT_EQ(result.code, 1);
+  EXPECT_NE(result.err.find("step 1 skipped: the gradients' norm is inf\n"), std::string::npos) << result.err;
+  EXPECT_NE(result.err.find("error: stopped at step 3 after 3 skipped steps in a row: "), std::string::npos);
+  EXPECT_EQ(losses(out).size(), 3u);
+  EXPECT_NE(readFile(checkpoint).find("\\\"step\\\":3,"), std::string::npos);
 }
 
 } // namespace
