@@ -14,15 +14,17 @@ template <bool Transposed> void loadMatrices(Warp &warp, const Instruction &in, 
   uint8_t *rows[LANES];
   const Mask lanes = count == 4 ? ALL : (Mask(1) << 8 * count) - 1;
   warp.resolve(in, in.r[count], lanes, 16, false, rows);
-  uint32_t result[4][LANES];
+  // Lane 4 r + k has the elements 2 k and 2 k + 1 of row r, or of column r where transposed.
+  uint16_t result[4][8][8];
   for (int m = 0; m < count; ++m)
-    for (int lane = 0; lane < LANES; ++lane) {
-      uint16_t pair[2];
-      for (int e = 0; e < 2; ++e) {
-        const int row = Transposed ? 2 * (lane % 4) + e : lane / 4, column = Transposed ? lane / 4 : 2 * (lane % 4) + e;
-        std::memcpy(&pair[e], rows[8 * m + row] + 2 * column, 2);
-      }
-      result[m][lane] = pair[0] | (uint32_t)pair[1] << 16;
+    for (int row = 0; row < 8; ++row) {
+      uint16_t elements[8];
+      std::memcpy(elements, rows[8 * m + row], sizeof elements);
+      if constexpr (Transposed)
+        for (int column = 0; column < 8; ++column)
+          result[m][column][row] = elements[column];
+      else
+        std::memcpy(result[m][row], elements, sizeof elements);
     }
   for (int m = 0; m < count; ++m)
     std::memcpy(warp.at<uint32_t>(in.r[m]), result[m], sizeof result[m]);
@@ -80,80 +82,92 @@ struct Place {
   int row, column;
 };
 // 16-bit elements, two to a register: A of 16 x K.
-Place placeOfA16(int lane, int i) {
+constexpr Place placeOfA16(int lane, int i) {
   const int group = lane / 4, member = lane % 4;
   return {i % 4 < 2 ? group : group + 8, member * 2 + (i & 1) + (i >= 4 ? 8 : 0)};
 }
 // B of K x 8.
-Place placeOfB16(int lane, int i) {
+constexpr Place placeOfB16(int lane, int i) {
   const int group = lane / 4, member = lane % 4;
   return {member * 2 + (i & 1) + (i >= 2 ? 8 : 0), group};
 }
 // 32-bit elements.
-Place placeOfA32(int lane, int i) {
+constexpr Place placeOfA32(int lane, int i) {
   const int group = lane / 4, member = lane % 4;
   return {i % 2 == 0 ? group : group + 8, i < 2 ? member : member + 4};
 }
-Place placeOfB32(int lane, int i) {
+constexpr Place placeOfB32(int lane, int i) {
   const int group = lane / 4, member = lane % 4;
   return {i == 0 ? member : member + 4, group};
 }
 // Accumulators in f32, 16 x 8.
-Place placeOfC(int lane, int i) {
+constexpr Place placeOfC(int lane, int i) {
   const int group = lane / 4, member = lane % 4;
   return {i < 2 ? group : group + 8, member * 2 + (i & 1)};
 }
 
+// For each element of a lane and each lane, where it stands in a matrix whose rows have `stride` elements.
+template <int N> using Places = std::array<std::array<uint8_t, LANES>, N>;
+template <int N> constexpr Places<N> tableOf(Place (*place)(int, int), int rowStride, int columnStride) {
+  Places<N> table = {};
+  for (int i = 0; i < N; ++i)
+    for (int lane = 0; lane < LANES; ++lane)
+      table[i][lane] = uint8_t(place(lane, i).row * rowStride + place(lane, i).column * columnStride);
+  return table;
+}
+
 enum Element { ELEMENT_BF16, ELEMENT_F16, ELEMENT_TF32 };
 
-float elementOf(Element element, uint32_t word, int half) {
+template <Element E> float elementOf(uint32_t word, int half) {
   const uint16_t bits = uint16_t(word >> 16 * half);
-  if (element == ELEMENT_BF16)
+  if constexpr (E == ELEMENT_BF16)
     return fromBf16(bits);
-  if (element == ELEMENT_F16)
+  else if constexpr (E == ELEMENT_F16)
     return (float)F16{bits}.value();
-  return std::bit_cast<float>(word & ~0x1fffu); // the hardware does not look at the rest
+  else
+    return std::bit_cast<float>(word & ~0x1fffu); // the hardware does not look at the rest
 }
 
 // r: d 4, a, b, c 4. Sums in f32, in the order of the depth; products are exact.
 template <Element E, int K> void multiply(Warp &warp, const Instruction &in, Mask) {
-  constexpr int PER = E == ELEMENT_TF32 ? 1 : 2; // elements of a register
-  constexpr int NA = 16 * K / LANES, NB = 8 * K / LANES;
-  float a[16][K], b[K][8], c[16][8];
+  constexpr bool TF32 = E == ELEMENT_TF32;
+  constexpr int PER = TF32 ? 1 : 2;                      // elements of a register
+  constexpr int NA = 16 * K / LANES, NB = 8 * K / LANES; // of a lane
+  // Rows of a and c are the vector's lanes below, so both lie by columns.
+  static constexpr Places<NA> A = tableOf<NA>(TF32 ? placeOfA32 : placeOfA16, 1, 16);
+  static constexpr Places<NB> B = tableOf<NB>(TF32 ? placeOfB32 : placeOfB16, 8, 1);
+  static constexpr Places<4> C = tableOf<4>(placeOfC, 1, 16);
+  float a[16 * K], b[K * 8], c[8 * 16];
   const Ref *ref = in.r.data() + 4;
-  for (int k = 0; k < NA / PER; ++k) {
-    const uint32_t *const words = warp.at<uint32_t>(*ref++);
+  for (int i = 0; i < NA; ++i) {
+    const uint32_t *const words = warp.at<uint32_t>(ref[i / PER]);
     for (int lane = 0; lane < LANES; ++lane)
-      for (int h = 0; h < PER; ++h) {
-        const Place place = PER == 2 ? placeOfA16(lane, 2 * k + h) : placeOfA32(lane, k);
-        a[place.row][place.column] = elementOf(E, words[lane], h);
-      }
+      a[A[i][lane]] = elementOf<E>(words[lane], i % PER);
   }
-  for (int k = 0; k < NB / PER; ++k) {
-    const uint32_t *const words = warp.at<uint32_t>(*ref++);
+  ref += NA / PER;
+  for (int i = 0; i < NB; ++i) {
+    const uint32_t *const words = warp.at<uint32_t>(ref[i / PER]);
     for (int lane = 0; lane < LANES; ++lane)
-      for (int h = 0; h < PER; ++h) {
-        const Place place = PER == 2 ? placeOfB16(lane, 2 * k + h) : placeOfB32(lane, k);
-        b[place.row][place.column] = elementOf(E, words[lane], h);
-      }
+      b[B[i][lane]] = elementOf<E>(words[lane], i % PER);
   }
+  ref += NB / PER;
   for (int i = 0; i < 4; ++i) {
-    const float *const words = warp.at<float>(*ref++);
+    const float *const words = warp.at<float>(ref[i]);
     for (int lane = 0; lane < LANES; ++lane)
-      c[placeOfC(lane, i).row][placeOfC(lane, i).column] = words[lane];
+      c[C[i][lane]] = words[lane];
   }
-  for (int row = 0; row < 16; ++row) {
-    float sum[8];
-    std::memcpy(sum, c[row], sizeof sum);
+  for (int column = 0; column < 8; ++column) {
+    float sums[16];
+    std::memcpy(sums, c + 16 * column, sizeof sums);
     for (int k = 0; k < K; ++k)
-      for (int column = 0; column < 8; ++column)
-        sum[column] = __builtin_fmaf(a[row][k], b[k][column], sum[column]);
-    std::memcpy(c[row], sum, sizeof sum);
+      for (int row = 0; row < 16; ++row)
+        sums[row] = __builtin_fmaf(a[16 * k + row], b[8 * k + column], sums[row]);
+    std::memcpy(c + 16 * column, sums, sizeof sums);
   }
   for (int i = 0; i < 4; ++i) {
     float *const words = warp.at<float>(in.r[i]);
     for (int lane = 0; lane < LANES; ++lane)
-      words[lane] = c[placeOfC(lane, i).row][placeOfC(lane, i).column];
+      words[lane] = c[C[i][lane]];
   }
 }
 

@@ -228,7 +228,7 @@ void copyAsync(Warp &warp, const Instruction &in, Mask mask) {
                   std::string("out-of-bounds cp.async to shared memory at ") + place + ", which has " +
                       std::to_string(block.sharedBytes) + " bytes",
                   i};
-    const SharedCheck::Report report = block.check.write(at, in.bytes, warp.thread(i), true);
+    const SharedCheck::Report report = block.check.write(&at, 1, in.bytes, warp.thread(i), true);
     if (report.finding != SharedCheck::FINE)
       throw Fault{LAUNCH_FAILED,
                   std::string("cp.async to shared memory at ") + place + ": race with the " +

@@ -175,9 +175,7 @@ void reductions(Decoder &to, Modifiers words) {
 
 // Memory accesses of the lanes before come before those after. Of a part of the warp this is taken to be of all: races
 // between others may be missed then, none is invented.
-void synchroniseWarp(Warp &warp, const Instruction &, Mask) {
-  warp.block->check.order.synchronise(Mask(1) << warp.index);
-}
+void synchroniseWarp(Warp &warp, const Instruction &, Mask) { warp.block->check.synchronise(Mask(1) << warp.index); }
 
 // bar and barrier.
 void barriers(Decoder &to, Modifiers words) {

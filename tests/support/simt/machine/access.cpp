@@ -29,12 +29,13 @@ static bool sameStore(Warp &warp, const Instruction &in, Mask mask, const uint64
 
 void Block::checkShared(Warp &warp, const Instruction &in, Mask mask, const uint64_t *addresses, uint32_t bytes,
                         bool write) {
-  for (Mask rest = mask; rest; rest &= rest - 1) {
-    const int lane = std::countr_zero(rest), thread = warp.thread(lane);
-    const SharedCheck::Report report =
-        write ? check.write(addresses[lane], bytes, thread, false) : check.read(addresses[lane], bytes, thread);
+  for (Mask rest = mask; rest;) {
+    const SharedCheck::Report report = write ? check.write(addresses, rest, bytes, warp.thread(0), false)
+                                             : check.read(addresses, rest, bytes, warp.thread(0));
     if (report.finding == SharedCheck::FINE) [[likely]]
-      continue;
+      return;
+    const int lane = report.lane;
+    rest &= ALL << lane << 1; // where it turns out to be none
     const int other = report.other & TAG_THREAD;
     const std::string what = access(bytes, write) + " of shared memory at " + hex(addresses[lane]) + ": ";
     switch (report.finding) {

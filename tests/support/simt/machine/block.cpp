@@ -198,7 +198,7 @@ bool Block::releaseOne(int id) {
       }
       warp.parts[0].pc = warp.barrierPc + 1;
     }
-  check.order.synchronise(waiting | arrivedWarps[id]);
+  check.synchronise(waiting | arrivedWarps[id]);
   arrived[id] = 0;
   arrivedWarps[id] = 0;
   return true;

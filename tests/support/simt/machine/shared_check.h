@@ -27,7 +27,7 @@ public:
     first = clock;
     for (auto &row : table)
       std::fill_n(row, MOST, clock);
-    std::fill_n(everything, MOST, clock);
+    std::fill_n(all, MOST, clock);
     std::fill_n(others, MOST, clock);
   }
 
@@ -50,7 +50,7 @@ public:
   // Whether an access with this tag is ordered before what a thread of `warp` does now.
   bool ordered(Tag tag, int warp, int thread) const {
     const uint32_t when = tag >> TAG_CLOCK;
-    if (when < everything[warp])
+    if (when < all[warp] || when > clock) // or of before restart()
       return true;
     // Which warps they were is not kept: where barriers are of some warps only, races with these may be missed.
     if (tag & TAG_MANY)
@@ -62,13 +62,23 @@ public:
 
   Tag now(int thread) const { return clock << TAG_CLOCK | (Tag)thread; }
   uint32_t started() const { return first; }
+  uint32_t everything(int warp) const { return all[warp]; } // what is older is ordered before this warp's present
   bool overflows() const { return clock + 2 >= (1u << (32 - TAG_CLOCK)); }
   void restart() { clock = 0; }
+  // In the midst of a block: all that was is ordered before all that comes, and bears the time 1.
+  void rebase() {
+    first = 1;
+    clock = 2;
+    for (auto &row : table)
+      std::fill_n(row, MOST, clock);
+    std::fill_n(all, MOST, clock);
+    std::fill_n(others, MOST, clock);
+  }
 
 private:
   void tick() { ++clock; }
   void summarise(int i) {
-    everything[i] = *std::min_element(table[i], table[i] + count);
+    all[i] = *std::min_element(table[i], table[i] + count);
     others[i] = 0;
     for (int j = 0; j < count; ++j)
       if (j != i)
@@ -77,7 +87,7 @@ private:
 
   int count = 0;
   uint32_t clock = 0, first = 0;
-  uint32_t table[MOST][MOST] = {}, everything[MOST] = {}, others[MOST] = {};
+  uint32_t table[MOST][MOST] = {}, all[MOST] = {}, others[MOST] = {};
 };
 
 class SharedCheck {
@@ -101,45 +111,71 @@ public:
   struct Report {
     Finding finding = FINE;
     Tag other = 0;
+    int lane = 0;
   };
 
-  Report read(uint64_t at, uint32_t bytes, int thread) {
-    const int warp = thread / LANES;
-    const Tag mine = order.now(thread);
-    const uint64_t end = (at + bytes) >> shift;
-    for (uint64_t cell = at >> shift; cell < end; ++cell) {
-      const Tag written = writer[cell];
-      if (written >> TAG_CLOCK < order.started())
-        return {UNINITIALISED, written};
-      if (written & TAG_PENDING)
-        return {PENDING, written};
-      if (!order.ordered(written, warp, thread))
-        return {RACE_WITH_WRITE, written};
-      const Tag before = reader[cell];
-      if (before == mine)
-        continue;
-      reader[cell] = joinReaders(before, mine, warp, thread);
+  // Of the lanes of a warp whose first thread is `first`; a finding names its lane.
+  Report read(const uint64_t *at, Mask mask, uint32_t bytes, int first) {
+    const int warp = first / LANES;
+    const uint32_t ordered = order.everything(warp), started = order.started();
+    const uint64_t cells = bytes >> shift;
+    for (Mask rest = mask; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest), thread = first + lane;
+      const Tag mine = order.now(thread);
+      for (uint64_t cell = at[lane] >> shift, end = cell + cells; cell < end; ++cell) {
+        const Tag written = writer[cell], before = reader[cell];
+        // Most often written before the last barrier, and waited for.
+        if (written >> TAG_CLOCK >= ordered || written >> TAG_CLOCK < started || written & TAG_PENDING) [[unlikely]] {
+          if (written >> TAG_CLOCK < started)
+            return {UNINITIALISED, written, lane};
+          if (written & TAG_PENDING)
+            return {PENDING, written, lane};
+          if (!order.ordered(written, warp, thread))
+            return {RACE_WITH_WRITE, written, lane};
+        }
+        if (before >> TAG_CLOCK < ordered)
+          reader[cell] = mine;
+        else if (before >> TAG_CLOCK == mine >> TAG_CLOCK && before & TAG_MANY)
+          continue;
+        else if (before != mine)
+          reader[cell] = joinReaders(before, mine, warp, thread);
+      }
     }
     return {};
   }
 
-  Report write(uint64_t at, uint32_t bytes, int thread, bool pending) {
-    const int warp = thread / LANES;
-    const Tag mine = order.now(thread) | (pending ? TAG_PENDING : 0);
-    const uint64_t end = (at + bytes) >> shift;
-    for (uint64_t cell = at >> shift; cell < end; ++cell) {
-      const Tag written = writer[cell], before = reader[cell];
-      if (written >> TAG_CLOCK >= order.started()) {
-        if (written & TAG_PENDING)
-          return {PENDING, written};
-        if (!order.ordered(written, warp, thread))
-          return {RACE_WITH_WRITE, written};
+  Report write(const uint64_t *at, Mask mask, uint32_t bytes, int first, bool pending) {
+    const int warp = first / LANES;
+    const uint32_t ordered = order.everything(warp), started = order.started();
+    const uint64_t cells = bytes >> shift;
+    for (Mask rest = mask; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest), thread = first + lane;
+      const Tag mine = order.now(thread) | (pending ? TAG_PENDING : 0);
+      for (uint64_t cell = at[lane] >> shift, end = cell + cells; cell < end; ++cell) {
+        const Tag written = writer[cell], before = reader[cell];
+        if (written >> TAG_CLOCK >= started && (written >> TAG_CLOCK >= ordered || written & TAG_PENDING)) {
+          if (written & TAG_PENDING)
+            return {PENDING, written, lane};
+          if (!order.ordered(written, warp, thread))
+            return {RACE_WITH_WRITE, written, lane};
+        }
+        if (before >> TAG_CLOCK >= ordered && !order.ordered(before, warp, thread))
+          return {RACE_WITH_READ, before, lane};
+        writer[cell] = mine;
       }
-      if (before >> TAG_CLOCK >= order.started() && !order.ordered(before, warp, thread))
-        return {RACE_WITH_READ, before};
-      writer[cell] = mine;
     }
     return {};
+  }
+
+  // All that the members (a bit a warp) did comes before what they do next.
+  void synchronise(uint32_t members) {
+    if (order.overflows()) {
+      for (Tag &tag : writer)
+        tag = tag >> TAG_CLOCK < order.started() ? 0 : Tag(1) << TAG_CLOCK | (tag & (TAG_PENDING | TAG_THREAD));
+      std::fill(reader.begin(), reader.end(), 0);
+      order.rebase();
+    }
+    order.synchronise(members);
   }
 
   // An asynchronous copy of the thread has arrived.
