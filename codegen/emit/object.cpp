@@ -226,7 +226,8 @@ llvm::Constant *deviceModules(ObjectWriter &writer, llvm::ArrayRef<DeviceModule>
 
 } // namespace
 
-llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char> &object) {
+llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char> &object,
+                              std::vector<DeviceModule> *modules) {
   std::optional<ModelTable> model = readTables(native);
   if (!model)
     return llvm::failure();
@@ -288,6 +289,8 @@ llvm::LogicalResult emitModel(mlir::ModuleOp native, llvm::SmallVectorImpl<char>
   exported->setAlignment(llvm::Align(alignof(burin_model)));
 
   llvm::raw_string_ostream stream(problem);
+  if (modules)
+    *modules = std::move(texts);
   if (llvm::verifyModule(*module, &stream) || !emitObject(*module, host, object, problem))
     return native.emitError() << "internal error: " << problem << " (please report)";
   return llvm::success();

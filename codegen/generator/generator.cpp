@@ -122,8 +122,14 @@ int compile(const Model &model, const GeneratorOptions &options) {
     if (toObject) {
       std::optional<ModelTable> tables = readTables(*module);
       llvm::SmallVector<char, 0> object;
-      if (!tables || failed(emitModel(*module, object)))
+      std::vector<DeviceModule> texts;
+      if (!tables || failed(emitModel(*module, object, &texts)))
         return 1;
+      for (const DeviceModule &text : texts)
+        if (options.stages && !writeFile(file("." + llvm::Twine(number + 1) + "-object.sm_" +
+                                              llvm::Twine(text.computeCapability) + ".ptx"),
+                                         text.text, error))
+          return fail(error);
       report.addObject(llvm::sys::path::filename(file(".o")), object.size(), lap());
       if (!writeFile(file(".h"), modelHeader(*tables), error) ||
           !writeFile(file(".o"), {object.data(), object.size()}, error))

@@ -226,16 +226,13 @@ private:
     Value start = e.at(x.c.base, f32, e.add(e.mul(row, x.c.strides[0]), column));
     const bool aligned = x.c.alignment % 8 == 0 && x.c.strides[0] % 2 == 0;
     auto writeFrom = [&](int64_t from, int64_t to) {
-      SmallVector<Value> results;
-      for (int64_t within = from; within < to; ++within)
-        results.push_back(
-            x.accumulate ? arith::AddFOp::create(e.b, e.loc,
-                                                 e.load(f32, e.at(start, f32, within), aligned && within == 0 ? 8 : 4),
-                                                 values[within])
-                               .getResult()
-                         : values[within]);
-      for (int64_t within = from; within < to; ++within)
-        e.store(results[within - from], e.at(start, f32, within), aligned && within == 0 ? 8 : 4);
+      const int64_t alignment = aligned && to - from == 2 ? 8 : 4;
+      Value first = e.at(start, f32, from);
+      SmallVector<Value> results(ArrayRef<Value>(values).slice(from, to - from));
+      if (x.accumulate)
+        for (auto [result, before] : llvm::zip_equal(results, e.loadRun(f32, first, to - from, alignment)))
+          result = arith::AddFOp::create(e.b, e.loc, before, result);
+      e.storeRun(results, first, alignment);
     };
     if (x.n % cut.columns() == 0) {
       e.when(rowInside, [&] { writeFrom(0, 2); });

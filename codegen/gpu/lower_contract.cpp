@@ -132,24 +132,28 @@ void contractInF32(const Emitter &e, const Contract &x) {
 
     // Four steps of the depth at a time where a's are adjacent: they are read as one.
     auto steps = [&](Value at, int64_t count, SmallVector<Value> sums) {
-      SmallVector<SmallVector<Value>> left(count);
-      if (rowsAdjacent) {
+      SmallVector<SmallVector<Value>> left(count, SmallVector<Value>(cut.rowsEach));
+      auto along = [&](int64_t row, int64_t step) {
+        return e.at(e.at(aRows[row], f32, e.mul(at, x.a.strides[1])), f32, step * x.a.strides[1]);
+      };
+      if (wideRows) {
         for (int64_t s = 0; s < count; ++s)
-          for (int64_t i = 0; i < cut.rowsEach; ++i)
-            left[s].push_back(e.load(f32, e.at(e.at(aRows[i], f32, e.mul(at, x.a.strides[1])), f32, s * x.a.strides[1]),
-                                     wideRows && i % 4 == 0 ? 16 : 4));
+          for (int64_t i = 0; i < cut.rowsEach; i += 4)
+            llvm::copy(e.loadRun(f32, along(i, s), 4, 16), left[s].begin() + i);
+      } else if (wideA && count == 4) {
+        for (int64_t i = 0; i < cut.rowsEach; ++i)
+          for (auto [s, value] : llvm::enumerate(e.loadRun(f32, along(i, 0), 4, 16)))
+            left[s][i] = value;
       } else {
         for (int64_t i = 0; i < cut.rowsEach; ++i)
           for (int64_t s = 0; s < count; ++s)
-            left[s].push_back(e.load(f32, e.at(e.at(aRows[i], f32, e.mul(at, x.a.strides[1])), f32, s * x.a.strides[1]),
-                                     wideA && count == 4 && s == 0 ? 16 : 4));
+            left[s][i] = e.load(f32, along(i, s));
       }
       for (int64_t s = 0; s < count; ++s) {
         SmallVector<Value> right;
         for (int64_t j = 0; j < chunks; ++j) {
           Value row = e.at(e.at(bColumns[j], f32, e.mul(at, x.depthStride)), f32, s * x.depthStride);
-          for (int64_t within = 0; within < chunk; ++within)
-            right.push_back(e.load(f32, e.at(row, f32, within), wideB && within == 0 ? 16 : 4));
+          llvm::append_range(right, e.loadRun(f32, row, chunk, wideB ? 16 : 4));
         }
         for (int64_t i = 0; i < cut.rowsEach; ++i)
           for (int64_t j = 0; j < cut.columnsEach; ++j) {
@@ -170,18 +174,13 @@ void contractInF32(const Emitter &e, const Contract &x) {
       for (int64_t j = 0; j < chunks; ++j) {
         Value start = e.at(x.c.base, f32, e.add(e.mul(rows[i], x.c.strides[0]), columns[j]));
         auto write = [&](int64_t from, int64_t to) {
-          SmallVector<Value> values;
-          for (int64_t within = from; within < to; ++within) {
-            Value sum = sums[i * cut.columnsEach + j * chunk + within];
-            values.push_back(
-                x.accumulate
-                    ? arith::AddFOp::create(e.b, e.loc,
-                                            e.load(f32, e.at(start, f32, within), wideC && within == 0 ? 16 : 4), sum)
-                          .getResult()
-                    : sum);
-          }
-          for (int64_t within = from; within < to; ++within)
-            e.store(values[within - from], e.at(start, f32, within), wideC && within == 0 ? 16 : 4);
+          const int64_t alignment = wideC && to - from == 4 ? 16 : 4;
+          Value first = e.at(start, f32, from);
+          SmallVector<Value> values(ArrayRef<Value>(sums).slice(i * cut.columnsEach + j * chunk + from, to - from));
+          if (x.accumulate)
+            for (auto [value, before] : llvm::zip_equal(values, e.loadRun(f32, first, to - from, alignment)))
+              value = arith::AddFOp::create(e.b, e.loc, before, value);
+          e.storeRun(values, first, alignment);
         };
         if (x.n % cut.columns() == 0) {
           e.when(rowInside[i], [&] { write(0, chunk); });

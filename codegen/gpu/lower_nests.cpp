@@ -14,7 +14,6 @@
 #include "mlir/IR/IRMapping.h"
 #include "llvm/ADT/TypeSwitch.h"
 
-
 namespace burin {
 
 #define GEN_PASS_DEF_GPULOWERNESTS
@@ -325,10 +324,12 @@ private:
     return has(operand, fast) && u > 0 ? e.at(start, operand.tile.element, u * operand.strides[fast]) : start;
   }
 
-  // What the address is known to be a multiple of.
-  int64_t alignment(const Operand &operand, int64_t u) const {
-    const int64_t bytes = operand.tile.elementBytes();
-    return unroll == 4 && u == 0 && has(operand, fast) && operand.tile.alignment % (4 * bytes) == 0 ? 4 * bytes : bytes;
+  // Whether a thread's elements are neighbours in memory.
+  bool isRun(const Operand &operand) const { return unroll > 1 && has(operand, fast) && operand.strides[fast] == 1; }
+
+  // What the address of a thread's elements is known to be a multiple of: chooseFast has looked at the other loops.
+  int64_t alignment(const Operand &operand) const {
+    return unroll == 4 ? operand.tile.alignment : operand.tile.elementBytes();
   }
 
   // ---- the body
@@ -340,12 +341,14 @@ private:
     auto load = [&](const Operand &operand) {
       if (operand.argument.use_empty())
         return;
-      Value known = operand.scalar;
-      for (int64_t u = 0; u < unroll; ++u) {
-        if (!known || (!operand.scalar && has(operand, fast)))
-          known = e.load(operand.tile.element, address(operand, at, u), alignment(operand, u));
-        values[u].map(operand.argument, known);
-      }
+      SmallVector<Value> run(unroll, operand.scalar);
+      if (!operand.scalar && isRun(operand))
+        run = e.loadRun(operand.tile.element, address(operand, at, 0), unroll, alignment(operand));
+      else if (!operand.scalar)
+        for (int64_t u = 0; u < unroll; ++u)
+          run[u] = u > 0 && !has(operand, fast) ? run[0] : e.load(operand.tile.element, address(operand, at, u));
+      for (int64_t u = 0; u < unroll; ++u)
+        values[u].map(operand.argument, run[u]);
     };
     for (const Operand &input : inputs)
       load(input);
@@ -389,10 +392,18 @@ private:
       for (auto [i, sum] : llvm::zip_equal(accumulated, own))
         sum = values[u].lookupOrDefault(yield->getOperand(i));
     }
-    for (auto [i, output] : llvm::enumerate(outputs))
-      if (!output.accumulated)
+    for (auto [i, output] : llvm::enumerate(outputs)) {
+      if (output.accumulated)
+        continue;
+      SmallVector<Value> run;
+      for (int64_t u = 0; u < unroll; ++u)
+        run.push_back(values[u].lookupOrDefault(yield->getOperand(i)));
+      if (isRun(output))
+        e.storeRun(run, address(output, at, 0), alignment(output));
+      else
         for (int64_t u = 0; u < unroll; ++u)
-          e.store(values[u].lookupOrDefault(yield->getOperand(i)), address(output, at, u), alignment(output, u));
+          e.store(run[u], address(output, at, u));
+    }
     return sums;
   }
 

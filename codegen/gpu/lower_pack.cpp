@@ -42,25 +42,27 @@ LogicalResult lower(OpBuilder &b, PackOp op) {
     Value to =
         e.at(panels.base, panels.element,
              e.add(e.add(e.mul(at[0], depth * width * pair), e.mul(firstRow, width * pair)), e.mul(at[2], pair)));
-    // All loads first: neighbours along the depth become one.
+    // Neighbours along the depth are one access.
     SmallVector<Value> values;
-    const bool uneven = k % (rows * pair) != 0;
-    for (int64_t i = 0; i < rows * pair; ++i) {
-      Value here = uneven ? e.both(inside, e.less(e.add(e.mul(firstRow, pair), i), k)) : inside;
-      values.push_back(e.when(here, zero, [&] {
-        return SmallVector<Value>{
-            e.load(f32, e.at(from, source.element, i * source.strides[0]), i == 0 && !uneven ? aligned : 4)};
-      })[0]);
+    const int64_t count = rows * pair;
+    if (k % count == 0 && aligned == 16) {
+      values = e.when(inside, SmallVector<Value>(count, zero), [&] { return e.loadRun(f32, from, count, aligned); });
+    } else {
+      for (int64_t i = 0; i < count; ++i) {
+        Value here = k % count == 0 ? inside : e.both(inside, e.less(e.add(e.mul(firstRow, pair), i), k));
+        values.push_back(e.when(here, zero, [&] {
+          return SmallVector<Value>{e.load(f32, e.at(from, source.element, i * source.strides[0]))};
+        })[0]);
+      }
     }
     for (int64_t row = 0; row < rows; ++row) {
       Value reached = depth % rows == 0 ? Value() : e.less(e.add(firstRow, row), depth);
       e.when(reached, [&] {
-        for (int64_t s = 0; s < pair; ++s) {
-          Value value = values[row * pair + s];
-          if (pair == 2)
-            value = arith::TruncFOp::create(b, op.getLoc(), panels.element, value);
-          e.store(value, e.at(to, panels.element, row * width * pair + s), s == 0 && pair == 2 ? 4 : 0);
-        }
+        SmallVector<Value> results(ArrayRef<Value>(values).slice(row * pair, pair));
+        if (pair == 2)
+          for (Value &result : results)
+            result = arith::TruncFOp::create(b, op.getLoc(), panels.element, result);
+        e.storeRun(results, e.at(to, panels.element, row * width * pair), panels.alignment);
       });
     }
   });

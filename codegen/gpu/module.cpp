@@ -15,6 +15,7 @@
 #include "llvm/MC/TargetRegistry.h"
 #include "llvm/Passes/PassBuilder.h"
 #include "llvm/Support/CodeGen.h"
+#include "llvm/Support/CommandLine.h"
 #include "llvm/Support/TargetSelect.h"
 #include "llvm/Support/raw_ostream.h"
 #include "llvm/Target/TargetMachine.h"
@@ -55,12 +56,27 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp native, llvm::LLVMContex
   return module;
 }
 
+// Accesses of several elements are written by the lowerings. LLVM's own pass for them also fills gaps, and what it
+// reads there may be another thread's or nobody's.
+static bool keepAccessesAsWritten() {
+  auto &options = llvm::cl::getRegisteredOptions();
+  auto found = options.find("disable-nvptx-load-store-vectorizer");
+  if (found == options.end())
+    return false;
+  static_cast<llvm::cl::opt<bool> *>(found->second)->setValue(true);
+  return true;
+}
+
 bool emitModules(ModuleOp native, TargetAttr target, std::vector<DeviceModule> &modules, std::string &error) {
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
 
+  if (!keepAccessesAsWritten()) {
+    error = "LLVM's NVPTX backend has no switch for its load/store vectorizer";
+    return false;
+  }
   llvm::LLVMContext context;
   std::unique_ptr<llvm::Module> module = translate(native, context);
   if (!module) {

@@ -228,6 +228,41 @@ void Emitter::store(Value value, Value pointer, int64_t alignment) const {
   LLVM::StoreOp::create(b, loc, value, pointer, static_cast<unsigned>(alignment));
 }
 
+static bool isOneAccess(Type element, int64_t count, int64_t alignment) {
+  return count > 1 && alignment % (count * element.getIntOrFloatBitWidth() / 8) == 0;
+}
+
+SmallVector<Value> Emitter::loadRun(Type element, Value pointer, int64_t count, int64_t alignment) const {
+  SmallVector<Value> values;
+  if (!isOneAccess(element, count, alignment)) {
+    for (int64_t i = 0; i < count; ++i)
+      values.push_back(load(element, at(pointer, element, i)));
+    return values;
+  }
+  Value all = load(VectorType::get({count}, element), pointer, count * element.getIntOrFloatBitWidth() / 8);
+  for (int64_t i = 0; i < count; ++i) {
+    Value place = arith::ConstantIntOp::create(b, loc, b.getI32Type(), i);
+    values.push_back(LLVM::ExtractElementOp::create(b, loc, all, place));
+  }
+  return values;
+}
+
+void Emitter::storeRun(ValueRange values, Value pointer, int64_t alignment) const {
+  const Type element = values.front().getType();
+  const int64_t count = static_cast<int64_t>(values.size());
+  if (!isOneAccess(element, count, alignment)) {
+    for (int64_t i = 0; i < count; ++i)
+      store(values[i], at(pointer, element, i));
+    return;
+  }
+  Value all = LLVM::PoisonOp::create(b, loc, VectorType::get({count}, element));
+  for (int64_t i = 0; i < count; ++i) {
+    Value place = arith::ConstantIntOp::create(b, loc, b.getI32Type(), i);
+    all = LLVM::InsertElementOp::create(b, loc, all, values[i], place);
+  }
+  store(all, pointer, count * element.getIntOrFloatBitWidth() / 8);
+}
+
 Value Emitter::staging() const {
   return LLVM::AddressOfOp::create(b, loc, LLVM::LLVMPointerType::get(b.getContext(), sharedSpace), sharedName);
 }
@@ -289,6 +324,13 @@ void Emitter::shareOut(int64_t count, llvm::function_ref<void(Value)> body) cons
     return body(thread());
   if (count < threads)
     return when(less(thread(), count), [&] { body(thread()); });
+  if (count % threads == 0) { // a known number of turns, which LLVM unrolls
+    loop(0, count / threads, 1, {}, [&](Value turn, ValueRange) {
+      body(add(thread(), mul(turn, threads)));
+      return SmallVector<Value>{};
+    });
+    return;
+  }
   loop(thread(), constant(count), threads, {}, [&](Value i, ValueRange) {
     body(i);
     return SmallVector<Value>{};

@@ -73,6 +73,10 @@ struct Emitter {
   mlir::Value at(mlir::Value pointer, mlir::Type element, int64_t index) const;
   mlir::Value load(mlir::Type type, mlir::Value pointer, int64_t alignment = 0) const;
   void store(mlir::Value value, mlir::Value pointer, int64_t alignment = 0) const;
+  // Neighbours in memory: one access where the address is a multiple of their bytes, else one each.
+  llvm::SmallVector<mlir::Value> loadRun(mlir::Type element, mlir::Value pointer, int64_t count,
+                                         int64_t alignment) const;
+  void storeRun(mlir::ValueRange values, mlir::Value pointer, int64_t alignment) const;
   // The staging part of shared memory.
   mlir::Value staging() const;
   void barrier() const;

@@ -39,9 +39,7 @@ int main(int argc, char **argv) {
   testing::InitGoogleTest(&argc, argv);
   for (const OpTest *op : OpTest::all()) {
     add(*op, "AdjointMatchesFiniteDifferences", [op] { expectAdjointMatchesFiniteDifferences(op->cases()); });
-    for (const std::string &cpu : machineTargets())
-      add(*op, "CompiledMatchesTheReferenceOn_" + cpu, [op, cpu] { expectCompiledMatchesReference(op->cases(), cpu); });
-    for (const std::string &target : deviceTargets())
+    for (const std::string &target : allTargets())
       add(*op, "CompiledMatchesTheReferenceOn_" + target,
           [op, target] { expectCompiledMatchesReference(op->cases(), target); });
   }

@@ -27,9 +27,9 @@ Values rounded(const Values &x) {
   return elementwise(x, [](double element) { return rounded(element); });
 }
 
-// This machine's levels, and one CPU with dot instructions on pairs where the machine has them.
+// This machine's levels, one CPU with dot instructions on pairs where the machine has them, and a GPU's matrix units.
 std::vector<std::string> targets() {
-  std::vector<std::string> all = machineTargets();
+  std::vector<std::string> all = allTargets();
   if (__builtin_cpu_supports("avx512bf16"))
     all.push_back("cooperlake");
   return all;

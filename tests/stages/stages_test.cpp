@@ -78,7 +78,7 @@ TEST_P(SmallModels, HaveTheGradientsOfTheirLossWithoutFusions) {
 
 // Every entry of the compiled model against the evaluator, on each instruction set of this machine, fused and not.
 TEST_P(SmallModels, AgreeWithTheEvaluatorWhenCompiled) {
-  for (const std::string &cpu : machineTargets())
+  for (const std::string &cpu : allTargets())
     for (bool fused : {true, false}) {
       SCOPED_TRACE(cpu + (fused ? ", fused" : ", not fused"));
       StageOptions options;
@@ -90,7 +90,7 @@ TEST_P(SmallModels, AgreeWithTheEvaluatorWhenCompiled) {
 
 TEST(Update, AgreesWithTheEvaluatorWhenCompiled) {
   const SmallModel model;
-  for (const std::string &cpu : machineTargets()) {
+  for (const std::string &cpu : allTargets()) {
     const Program program(imported(model, {2, 5}, cpu));
     mlir::func::FuncOp update = program.joint("update");
     // One norm below the clip, one above.

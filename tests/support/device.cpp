@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 
 #include <cstdlib>
+#include <fstream>
 #include <stdexcept>
 
 namespace burin::test {
@@ -112,6 +113,9 @@ DeviceModel::DeviceModel(const burin_model &model) {
     throw std::runtime_error("no device: " + whyNoDevice());
   if (model.num_modules != 1)
     throw std::runtime_error("a model for GPUs has one module, this one " + std::to_string(model.num_modules));
+  // For a look at what a failing test has run.
+  if (const char *path = std::getenv("BURIN_TEST_PTX"))
+    std::ofstream(path) << model.modules[0].text;
   check(driver().moduleLoad(&module, model.modules[0].text, 0, nullptr, nullptr), "cuModuleLoadDataEx");
 }
 

@@ -197,6 +197,13 @@ std::vector<std::string> deviceTargets() {
   return whyNoDevice().empty() ? std::vector<std::string>{"nvptx"} : std::vector<std::string>{};
 }
 
+std::vector<std::string> allTargets() {
+  std::vector<std::string> targets = machineTargets();
+  for (const std::string &device : deviceTargets())
+    targets.push_back(device);
+  return targets;
+}
+
 Program::Program(mlir::OwningOpRef<mlir::ModuleOp> imported, StageOptions options) : module(std::move(imported)) {
   auto onStage = options.onStage;
   options.onStage = [&](const Stage &stage, mlir::ModuleOp reached) {

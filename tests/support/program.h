@@ -40,6 +40,9 @@ std::vector<std::string> machineTargets();
 // "nvptx" where its programs can be run: by the emulator, or on a device (device.h). Slow, so not among the others.
 std::vector<std::string> deviceTargets();
 
+// Both.
+std::vector<std::string> allTargets();
+
 // How the cells of a launch are cut: all at once, or one at a time from the last to the first; on devices over many
 // blocks or two. Results must not depend on it.
 enum class Cut { whole, single };

@@ -27,8 +27,8 @@ module attributes {burin.target = #burin.target<cpu = "sm_80", features = "", la
   // Scratch that ends within 96 KB is shared by the block; what does not is the block's part of device memory.
   // CHECK-LABEL: func.func @scratch(
   // CHECK-SAME:    burin.scratch = 131328 : i64, burin.shared = 4096 : i64
-  // CHECK:         %[[OWN:.+]] = llvm.getelementptr %{{.+}}[%{{.+}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
   // CHECK:         %[[SHARED:.+]] = llvm.mlir.addressof @burin_shared : !llvm.ptr<3>
+  // CHECK:         %[[OWN:.+]] = llvm.getelementptr %{{.+}}[%{{.+}}] : (!llvm.ptr<1>, i64) -> !llvm.ptr<1>, i8
   // CHECK:         builtin.unrealized_conversion_cast %[[SHARED]] : !llvm.ptr<3> to memref<1024xf32> {burin.scratch = array<i64: 0, 4096>}
   // CHECK:         %[[FAR:.+]] = llvm.getelementptr %[[OWN]][4096]
   // CHECK:         builtin.unrealized_conversion_cast %[[FAR]] : !llvm.ptr<1> to memref<31800xf32>

@@ -3,6 +3,8 @@
 
 models.py assemble [--dtype bf16] MODEL_compile...   for each architecture that the text claims; prints registers, spills and shared memory
 models.py instructions MODEL_compile                        a model in bf16 has the matrix instructions that are meant to be there, one in f32 has none
+models.py continued --burin-opt PROGRAM FOLDER              any dump of the model tiny_gpu, continued in a process that knows no model, gives the same object
+models.py symbols FOLDER                                    an object for each target, each with one exported symbol
 """
 import argparse
 import os
@@ -91,11 +93,39 @@ def instructions(arguments):
     assert counts["f32"]["bar"] > 0 and counts["f32"]["shfl"] > 0
 
 
+def read(path):
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def continued(arguments):
+    (build,) = arguments.programs
+    dumps = sorted(name for name in os.listdir(build) if re.fullmatch(r"tiny_gpu\.\d+-\w+\.mlir", name))
+    assert [re.sub(r"tiny_gpu\.\d+-|\.mlir", "", name) for name in dumps] == \
+        ["imported", "fused", "joint", "grouped", "planned", "tiled", "native"], dumps
+    with tempfile.TemporaryDirectory() as folder:
+        made = os.path.join(folder, "tiny_gpu.o")
+        for dump in dumps:
+            subprocess.run([arguments.burin_opt, os.path.join(build, dump), "--to-stage", "object", "-o", made], check=True)
+            for suffix in "oh":
+                assert read(made[:-1] + suffix) == read(os.path.join(build, "tiny_gpu." + suffix)), f"the .{suffix} continued from {dump} differs"
+
+
+def symbols(arguments):
+    (build,) = arguments.programs
+    for name in ("tiny_gpu", "tiny_both", "tiny_both_cuda"):
+        path = os.path.join(build, name + ".o")
+        defined = subprocess.run(["nm", "--extern-only", "--defined-only", path], check=True, capture_output=True, text=True).stdout.split()
+        assert len(defined) == 3 and defined[1] in "RD" and defined[2] == name + "_model", defined
+        assert (b".target sm_80" in read(path)) == (name != "tiny_both"), f"{name}: PTX in the GPU's object alone"
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("check", choices=["assemble", "instructions"])
+    parser.add_argument("check", choices=["assemble", "instructions", "continued", "symbols"])
     parser.add_argument("programs", nargs="+")
     parser.add_argument("--dtype", default="f32")
+    parser.add_argument("--burin-opt")
     arguments = parser.parse_args()
     return globals()[arguments.check](arguments)
 

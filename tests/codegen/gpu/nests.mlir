@@ -3,14 +3,14 @@
 module attributes {burin.target = #burin.target<cpu = "sm_80", features = "", lanes = 32, registers = 16, l1 = 32768, l2 = 131072, cells = 128>} {
   // Neighbours go to neighbouring threads, four at a time where all of memory allows it: one access of 16 bytes.
   // CHECK-LABEL: func.func @wide
-  // CHECK:         %[[T:.+]] = nvvm.read.ptx.sreg.tid.x
-  // CHECK:         scf.for %[[I:.+]] = %[[T]] to %{{.+}} step %c128_i32
+  // CHECK:         scf.for %[[TURN:.+]] = %c0_i32 to %c8_i32 step %c1_i32
+  // CHECK:           %[[SKIPPED:.+]] = arith.muli %[[TURN]], %c128_i32
+  // CHECK:           %[[T:.+]] = nvvm.read.ptx.sreg.tid.x
+  // CHECK:           %[[I:.+]] = arith.addi %[[T]], %[[SKIPPED]]
   // CHECK:           arith.muli %[[I]], %c4_i32
-  // CHECK:           llvm.load %{{.+}} {alignment = 16 : i64}
-  // CHECK-COUNT-3:   llvm.load %{{.+}} {alignment = 4 : i64}
+  // CHECK:           llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
   // CHECK-COUNT-4:   arith.mulf
-  // CHECK:           llvm.store %{{.+}} {alignment = 16 : i64}
-  // CHECK-COUNT-3:   llvm.store %{{.+}} {alignment = 4 : i64}
+  // CHECK:           llvm.store %{{.+}} {alignment = 16 : i64} : vector<4xf32>
   // CHECK-NOT:     linalg.generic
   func.func @wide(%x: memref<4096xf32>, %y: memref<4096xf32>, %first: index, %last: index, %scratch: memref<?xi8>) attributes {burin.kernel, burin.scratch = 0 : i64} {
     %zero = arith.constant 0 : index
@@ -113,8 +113,8 @@ module attributes {burin.target = #burin.target<cpu = "sm_80", features = "", la
   // CHECK-LABEL: func.func @pairs
   // CHECK:         %[[A:.+]] = llvm.load
   // CHECK:         %[[B:.+]] = llvm.load
-  // CHECK:         arith.addf %[[A]], %[[B]]
-  // CHECK:         arith.addf %[[B]], %[[A]]
+  // CHECK:         arith.subf %[[A]], %[[B]]
+  // CHECK:         arith.subf %[[B]], %[[A]]
   // CHECK:         llvm.store
   // CHECK:         llvm.store
   func.func @pairs(%x: memref<64xf32>, %first: index, %last: index, %scratch: memref<?xi8>) attributes {burin.kernel, burin.scratch = 0 : i64} {
@@ -125,7 +125,7 @@ module attributes {burin.target = #burin.target<cpu = "sm_80", features = "", la
           outs(%x : memref<64xf32>) {
       ^bb0(%o: f32):
         %s = burin.swap_lanes %o : f32
-        %r = arith.addf %o, %s : f32
+        %r = arith.subf %o, %s : f32
         linalg.yield %r : f32
       }
     }

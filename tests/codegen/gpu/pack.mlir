@@ -28,8 +28,8 @@ module attributes {burin.target = #burin.target<cpu = "sm_80", features = "", la
 module attributes {burin.target = #burin.target<cpu = "sm_80", features = "", lanes = 32, registers = 16, l1 = 32768, l2 = 131072, cells = 128>} {
   // A transposed source is read four elements of the depth at a time; in bf16 they are two pairs.
   // CHECK-LABEL: func.func @pairs
-  // CHECK:         llvm.load %{{.+}} {alignment = 16 : i64}
-  // CHECK-COUNT-3: llvm.load
+  // CHECK:         llvm.load %{{.+}} {alignment = 16 : i64} : !llvm.ptr<1> -> vector<4xf32>
+  // CHECK-NOT:     llvm.load
   // CHECK-COUNT-4: arith.truncf %{{.+}} : f32 to bf16
   // CHECK-NOT:     burin.pack
   func.func @pairs(%x: memref<4096xf32>, %y: memref<4096xbf16>, %first: index, %last: index, %scratch: memref<?xi8>) attributes {burin.kernel, burin.scratch = 0 : i64} {

@@ -8,7 +8,7 @@ module attributes {burin.target = #burin.target<cpu = "sm_80", features = "", la
   // What is read next to what was written waits for it; what touches other bytes does not. A turn of the loop over cells waits for the turn before.
   // CHECK-LABEL: func.func @between
   // CHECK:         scf.for
-  // CHECK-NEXT:      nvvm.barrier0
+  // CHECK:           nvvm.barrier0
   // CHECK-NEXT:      linalg.generic
   // CHECK-NOT:       nvvm.barrier0
   // CHECK:           linalg.generic
