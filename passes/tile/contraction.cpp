@@ -104,24 +104,6 @@ Shape2 chooseTile(TargetAttr target, int64_t outer, int64_t rows, int64_t column
   return tile;
 }
 
-// A tile of the left side rounded to bf16, its rows padded to whole pairs. Another line lies between them: rows a power
-// of two apart would share few sets of the nearest cache.
-Value inPairs(TileBuilder &t, Value tile) {
-  auto shape = cast<MemRefType>(tile.getType()).getShape();
-  const int64_t rows = shape[0], depth = shape[1], even = llvm::alignTo(depth, 2);
-  const Type bf16 = t.b.getBF16Type();
-  constexpr int64_t line = 32; // elements
-  Value zero = t.index(0);
-  Value pairs = t.part(t.scratch({rows, int64_t(llvm::alignTo(even, line)) + line}, bf16), {zero, zero}, {rows, even});
-  t.map({tile}, {t.part(pairs, {zero, zero}, {rows, depth})}, [&](OpBuilder &b, Location loc, ValueRange in) {
-    return SmallVector<Value>{arith::TruncFOp::create(b, loc, bf16, in[0])};
-  });
-  if (even > depth)
-    t.fill(t.part(pairs, {zero, t.index(depth)}, {rows, 1}),
-           arith::ConstantFloatOp::create(t.b, t.loc, t.b.getBF16Type(), llvm::APFloat(llvm::APFloat::BFloat(), 0)));
-  return pairs;
-}
-
 // A tile whose columns are adjacent instead of its rows, in a block of its own: read as it lies, each column would be
 // another cache line, again for every panel.
 Value inOneBlock(TileBuilder &t, Value tile) {
@@ -253,7 +235,7 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
                     extents.append({count, depth});
                     Value a = t.tile(left, from, extents);
                     if (f.inBf16)
-                      return inPairs(t, a);
+                      return t.inPairs(a);
                     return f.depthStride != 1 && columnCount > width ? inOneBlock(t, a) : a;
                   };
                   auto rightSide = [&](Value first, int64_t count, int64_t depth) {
