@@ -1,6 +1,6 @@
 // burin.pack becomes copies of rows where the source is contiguous along them, and transposes of squares in registers
 // where it is contiguous along the depth. Columns beyond the source are zeros. In bf16 rows are rounded and interleaved
-// two by two.
+// two by two; where the source is contiguous along the depth, pairs lie side by side and are transposed as wholes.
 #include "codegen/cpu/cpu.h"
 #include "codegen/cpu/tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -59,7 +59,7 @@ private:
     Value from = e.add(source.offset, e.mul(e.mul(panel, width), source.strides[1]));
     Value to = e.add(panels.offset, e.mul(panel, panels.sizes[1] * panels.sizes[2]));
     // Where rows end up in pairs, an even number of them starts at depth * width all the same.
-    int64_t step = transposing ? std::max(lanes, pair) : pair, whole = k / step * step;
+    int64_t step = transposing ? lanes * pair : pair, whole = k / step * step;
     e.loop(whole, step, {}, [&](Value depth, ValueRange) {
       emitRows(e.add(from, e.mul(depth, source.strides[0])), e.add(to, e.mul(depth, width)), step, columns);
       return SmallVector<Value>{};
@@ -74,6 +74,10 @@ private:
     for (int64_t column = 0; column < width; column += lanes) {
       int64_t written = std::min(lanes, width - column), active = std::clamp<int64_t>(columns - column, 0, lanes);
       Value zero = e.splat(VectorType::get({lanes}, source.element), 0);
+      if (transposing && pair == 2) {
+        emitPairs(from, to, rows, column, active, written);
+        continue;
+      }
       SmallVector<Value> vectors(rows, zero);
       if (active > 0 && transposing) {
         SmallVector<Value> square(lanes, zero);
@@ -98,6 +102,26 @@ private:
         e.store(two, panels.flat, e.add(to, i * width + 2 * column), 1, 2 * written);
       }
     }
+  }
+
+  // Up to two vectors of the depth, `active` columns of one: what lies side by side is rounded first, so that a square
+  // of pairs is half as much to transpose.
+  void emitPairs(Value from, Value to, int64_t rows, int64_t column, int64_t active, int64_t written) {
+    const int64_t lanes = target.getLanes();
+    auto pairs = VectorType::get({lanes}, b.getI32Type()), rounded = VectorType::get({2 * lanes}, panels.element);
+    SmallVector<Value> square(lanes, e.splat(pairs, 0));
+    for (int64_t j = 0; j < active; ++j) {
+      Value at = e.add(from, (column + j) * source.strides[1]);
+      Value low = e.load(source.flat, at, 1, lanes, std::min(rows, lanes));
+      Value high = rows > lanes ? e.load(source.flat, e.add(at, lanes), 1, lanes, rows - lanes)
+                                : e.splat(VectorType::get({lanes}, source.element), 0);
+      Value both = vector::ShuffleOp::create(b, e.loc, low, high, llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes)));
+      square[j] = vector::BitCastOp::create(b, e.loc, pairs, arith::TruncFOp::create(b, e.loc, rounded, both));
+    }
+    square = e.transpose(square);
+    for (int64_t i = 0; i < rows; i += 2)
+      e.store(vector::BitCastOp::create(b, e.loc, rounded, square[i / 2]), panels.flat,
+              e.add(to, i * width + 2 * column), 1, 2 * written);
   }
 
   // One row of the source: `active` columns from `column` on, zeros beyond.

@@ -106,17 +106,20 @@ private:
   // ---- contractions read their right side row by row or packed
 
   // Packs the right side of each contraction, right before the first that reads it. A matrix that several products read
-  // is packed once, by a launch of its own; one so large that the copy would have to come back from memory as well (the
-  // table of a vocabulary) is packed piece by piece in the launch that multiplies.
+  // is packed once, by a launch of its own; one whose copy would have to come back from memory as well is packed piece
+  // by piece in the launch that multiplies.
   void packRightSides() {
     DenseMap<std::tuple<Value, int, int>, Value> packed;
     SmallVector<Operation *> contractions;
     entry.walk([&](Contraction op) { contractions.push_back(op); });
+    llvm::MapVector<std::pair<Value, int>, int> readers;
+    for (Operation *op : contractions)
+      ++readers[{op->getOperand(1), int(cast<Contraction>(op).transposesRhs())}];
     for (Operation *op : contractions) {
       auto contraction = cast<Contraction>(op);
       Value right = op->getOperand(1);
       OpBuilder b(op);
-      const bool inPieces = packsInPieces(cast<RankedTensorType>(right.getType()));
+      const bool inPieces = packsInPieces(op, readers.lookup({right, int(contraction.transposesRhs())}));
       // What is computed again packs again: the copy is not kept for it from the forward to the backward part.
       Value &shared = packed[{right, int(contraction.transposesRhs()), int(op->hasAttr("burin.recompute"))}];
       Value ofItsOwn, &panels = inPieces ? ofItsOwn : shared;
@@ -147,8 +150,21 @@ private:
     }
   }
 
-  bool packsInPieces(RankedTensorType right) const {
-    return target.packsPieces() && right.getRank() == 2 && bytesOf(right) > 16 * target.getL2();
+  // Right sides that are far larger than the caches, such as the table of a vocabulary; and those of products with so
+  // few rows that one cell takes them all, where a copy in memory would cost more time than packing: unless it is small
+  // enough to stay near, or its rows would be rounded to bf16 again for every few columns.
+  bool packsInPieces(Operation *contraction, int readers) const {
+    constexpr int64_t fewRows = 512;
+    if (!target.packsPieces())
+      return false;
+    auto right = cast<RankedTensorType>(contraction->getOperand(1).getType());
+    const Space result = shapeOf(contraction->getResult(0));
+    const bool batched = right.getRank() > 2;
+    const int64_t rows = batched ? result[result.size() - 2] : llvm::product_of(ArrayRef<int64_t>(result).drop_back());
+    if (bytesOf(right) > 16 * target.getL2() && (!batched || rows <= fewRows))
+      return true;
+    return readers == 1 && rows <= fewRows && bytesOf(right) > 2 * target.getL2() && (batched || !inBf16) &&
+           !cast<Contraction>(contraction).transposesLhs();
   }
 
   // Work that reads whole tiles reads them from memory, so a constant operand has to lie there.

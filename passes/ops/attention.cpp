@@ -289,19 +289,25 @@ Value AttentionHead::elements(const Stored &tensor, Value row, int64_t rows) con
   return t.tile(tensor, start, sizes);
 }
 
-Value AttentionHead::adjacentRows(const Stored &tensor, Value row, int64_t count) const {
-  Value tile = rows(tensor, row, count);
-  if (tensor.where.strides.back() == 1)
+Value AttentionHead::left(Value tile) const { return t.inBf16 ? t.inPairs(tile) : tile; }
+
+Value AttentionHead::right(Value tile) const {
+  auto type = cast<MemRefType>(tile.getType());
+  if (t.inBf16)
+    return packed(tile);
+  if (type.getStridesAndOffset().first.back() == 1)
     return tile;
-  Value copy = t.scratch({count, tensor.where.sizes.back()}, t.b.getF32Type());
+  Value copy = t.scratch(type.getShape(), type.getElementType());
   t.copy(tile, copy);
   return copy;
 }
 
-Value AttentionHead::packedRows(const Stored &tensor, Value row, int64_t count) const {
-  const int64_t width = llvm::alignTo(count, t.target.getLanes());
-  Value panel = t.scratch({1, tensor.where.sizes.back(), width}, t.b.getF32Type());
-  t.pack(t.transposed(rows(tensor, row, count)), panel);
+Value AttentionHead::packed(Value tile) const {
+  ArrayRef<int64_t> shape = cast<MemRefType>(tile.getType()).getShape();
+  const int64_t pair = t.inBf16 ? 2 : 1, width = llvm::alignTo(shape[1], t.target.getLanes());
+  Value panel = t.scratch({1, int64_t(llvm::divideCeil(shape[0], pair)), pair * width},
+                          t.inBf16 ? Type(t.b.getBF16Type()) : t.b.getF32Type());
+  t.pack(tile, panel);
   return panel;
 }
 
@@ -492,8 +498,9 @@ void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, Attenti
   const Type f32 = t.b.getF32Type();
   const int64_t width = llvm::alignTo(queries, t.target.getLanes());
   const bool several = blocks.keys < shape.keys;
-  Value qPanel = head.packedRows(operands[0], query, queries);
-  Value out = t.scratch({queries, shape.valueDepth}, f32);
+  Value qPanel = head.packed(t.transposed(head.rows(operands[0], query, queries)));
+  Value sums = t.scratch({shape.valueDepth, width}, f32), zero = t.index(0);
+  Value out = t.part(sums, {zero, zero}, {shape.valueDepth, queries}); // a lane is a query here, too
   Value maximum = t.scratch({queries}, f32), sum = t.scratch({queries}, f32), former = t.scratch({queries}, f32);
   Value scoreRows = t.scratch({blocks.keys, width}, f32);
   t.fill(out, t.f32(0));
@@ -504,8 +511,9 @@ void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, Attenti
 
   t.forTiles(shape.keys, blocks.keys, [&](Value key, int64_t keys) {
     head.whereVisible(key, keys, [&] {
-      Value scores = t.part(scoreRows, {t.index(0), t.index(0)}, {keys, queries});
-      t.contract(scores, head.rows(operands[1], key, keys), qPanel, /*accumulate=*/false);
+      Value scores = t.part(scoreRows, {zero, zero}, {keys, queries});
+      t.withScratch(
+          [&] { t.contract(scores, head.left(head.rows(operands[1], key, keys)), qPanel, /*accumulate=*/false); });
       if (several)
         t.copy(maximum, former);
       const SmallVector<Access> extras = head.extraTiles(query, queries, key, keys);
@@ -522,7 +530,7 @@ void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, Attenti
           Value factor = math::ExpOp::create(b, loc, arith::SubFOp::create(b, loc, in[0], in[1]));
           return SmallVector<Value>{factor, arith::MulFOp::create(b, loc, in[2], factor)};
         });
-        t.nest(2, {{out, {0, 1}}, {former, {0}}}, {{out, {0, 1}}},
+        t.nest(2, {{out, {0, 1}}, {former, {1}}}, {{out, {0, 1}}},
                [](OpBuilder &b, Location loc, ValueRange in, ValueRange) {
                  return SmallVector<Value>{arith::MulFOp::create(b, loc, in[0], in[1])};
                });
@@ -537,7 +545,8 @@ void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, Attenti
                                          arith::AddFOp::create(b, loc, now[1], weight)};
              });
       t.withScratch([&] {
-        t.contract(out, t.transposed(scores), head.adjacentRows(operands[2], key, keys), /*accumulate=*/true);
+        t.contract(out, head.left(t.transposed(head.rows(operands[2], key, keys))), head.right(scores),
+                   /*accumulate=*/true);
       });
     });
   });
@@ -550,7 +559,7 @@ void attend(TileBuilder &t, AttentionOp op, const AttentionShape &shape, Attenti
     return SmallVector<Value>{arith::SelectOp::create(b, loc, empty, t.f32(0), reciprocal)};
   });
   t.copy(sum, rsum);
-  t.nest(2, {{out, {0, 1}}, {sum, {0}}}, {{head.rows(results[0], query, queries), {0, 1}}},
+  t.nest(2, {{t.transposed(out), {0, 1}}, {sum, {0}}}, {{head.rows(results[0], query, queries), {0, 1}}},
          [](OpBuilder &b, Location loc, ValueRange in, ValueRange) {
            return SmallVector<Value>{arith::MulFOp::create(b, loc, in[0], in[1])};
          });

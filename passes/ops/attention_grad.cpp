@@ -80,8 +80,9 @@ void AttentionGradOp::tile(TileBuilder &t, Value cell, ArrayRef<Stored> operands
 
   t.forTiles(shape.queries, blocks.queries, [&](Value query, int64_t queries) {
     t.withScratch([&] {
-      Value qPanel = head.packedRows(q, query, queries), doutPanel = head.packedRows(dout, query, queries);
-      Value qRows = head.adjacentRows(q, query, queries), doutRows = head.adjacentRows(dout, query, queries);
+      Value qRows = head.rows(q, query, queries), doutRows = head.rows(dout, query, queries);
+      Value qPanel = head.packed(t.transposed(qRows)), doutPanel = head.packed(t.transposed(doutRows));
+      Value qRight = head.right(qRows), doutRight = head.right(doutRows);
       Value maximum = head.elements(operands[4], query, queries), rsum = head.elements(operands[5], query, queries);
       Value delta = t.scratch({queries}, f32);
       t.fill(delta, t.f32(0));
@@ -89,7 +90,9 @@ void AttentionGradOp::tile(TileBuilder &t, Value cell, ArrayRef<Stored> operands
              [](OpBuilder &b, Location loc, ValueRange in, ValueRange now) {
                return SmallVector<Value>{math::FmaOp::create(b, loc, in[0], in[1], now[0])};
              });
-      Sum dq(t, head.rows(results[0], query, queries));
+      // A lane is a query: dq lies as (column, query) until it is whole.
+      Value dq = t.part(t.scratch({shape.depth, most}, f32), {zero, zero}, {shape.depth, queries});
+      t.fill(dq, t.f32(0));
       head.enterQueries(query, queries);
 
       t.forTiles(shape.keys, blocks.keys, [&](Value key, int64_t keys) {
@@ -97,8 +100,11 @@ void AttentionGradOp::tile(TileBuilder &t, Value cell, ArrayRef<Stored> operands
           t.withScratch([&] {
             Value scores = t.part(scoreRows, {zero, zero}, {keys, queries}),
                   gradients = t.part(gradientRows, {zero, zero}, {keys, queries});
-            t.contract(scores, head.rows(k, key, keys), qPanel, /*accumulate=*/false);
-            t.contract(gradients, head.rows(v, key, keys), doutPanel, /*accumulate=*/false);
+            Value kRows = head.rows(k, key, keys);
+            t.withScratch([&] {
+              t.contract(scores, head.left(kRows), qPanel, /*accumulate=*/false);
+              t.contract(gradients, head.left(head.rows(v, key, keys)), doutPanel, /*accumulate=*/false);
+            });
             SmallVector<Access> inputs{
                 {scores, {0, 1}}, {gradients, {0, 1}}, {maximum, {1}}, {rsum, {1}}, {delta, {1}}};
             inputs.append(head.extraTiles(query, queries, key, keys));
@@ -114,14 +120,13 @@ void AttentionGradOp::tile(TileBuilder &t, Value cell, ArrayRef<Stored> operands
                          arith::MulFOp::create(b, loc, weight, arith::SubFOp::create(b, loc, thin(in[1]), in[4])));
                      return SmallVector<Value>{thin(weight), onScalars(b, loc, getDerivative(), arguments)};
                    });
-            t.contract(dv.rows(key, keys), scores, doutRows, /*accumulate=*/true);
-            t.contract(dk.rows(key, keys), gradients, qRows, /*accumulate=*/true);
-            t.contract(dq.rows(zero, queries), t.transposed(gradients), head.adjacentRows(k, key, keys),
-                       /*accumulate=*/true);
+            t.contract(dv.rows(key, keys), head.left(scores), doutRight, /*accumulate=*/true);
+            t.contract(dk.rows(key, keys), head.left(gradients), qRight, /*accumulate=*/true);
+            t.contract(dq, head.left(t.transposed(kRows)), head.right(gradients), /*accumulate=*/true);
           });
         });
       });
-      dq.finish();
+      t.copy(t.transposed(dq), head.rows(results[0], query, queries));
     });
   });
   dk.finish();

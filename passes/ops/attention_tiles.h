@@ -70,11 +70,12 @@ public:
   mlir::Value rows(const Stored &tensor, mlir::Value row, int64_t rows) const;
   // The same of a tensor [leading..., rows].
   mlir::Value elements(const Stored &tensor, mlir::Value row, int64_t rows) const;
-  // The same as `rows`, copied to scratch where the columns are not adjacent: what contract wants of its second
-  // operand.
-  mlir::Value adjacentRows(const Stored &tensor, mlir::Value row, int64_t rows) const;
-  // Rows packed as the second operand of a contraction over columns: (1, columns, rows rounded up to whole vectors).
-  mlir::Value packedRows(const Stored &tensor, mlir::Value row, int64_t rows) const;
+  // What contract takes, in the precision of products. `left`: (m, k) with any strides, rounded in scratch in bf16.
+  // `right`: (k, n), copied to scratch where columns are not adjacent, packed in bf16. `packed`: the same, packed in
+  // any case: one panel of n rounded up to whole vectors.
+  mlir::Value left(mlir::Value tile) const;
+  mlir::Value right(mlir::Value tile) const;
+  mlir::Value packed(mlir::Value tile) const;
 
   // The extras' tiles for a block of scores, in loops (key, query).
   llvm::SmallVector<Access> extraTiles(mlir::Value query, int64_t queries, mlir::Value key, int64_t keys) const;

@@ -1,11 +1,13 @@
 include "passes/ir/base.td"
 
-def Burin_MatmulOp : Burin_OpByRule<"matmul", [Burin_IsContraction]> {
+def Burin_MatmulOp : Burin_OpByRule<"matmul", [Burin_IsContraction, Burin_IsExpandable]> {
   let summary = "matrix product";
   let description = [{
     `y[..., m, n] = sum over k of lhs[..., m, k] * rhs[..., k, n]`. A rank-2 `rhs` is shared by all leading
     dimensions of `lhs`; otherwise both have the same ones. A transposed operand is stored with its last two
     dimensions swapped.
+
+    A product far deeper than it is wide expands into a sum of products of parts of the depth.
 
     The adjoint keeps both operands. With a shared `rhs` it works on the rows of all leading dimensions at once, so
     that the gradient of a weight is one product.

@@ -33,29 +33,46 @@ struct Location {
 };
 
 // Reading and writing the same element in one group is fine; anything else between a value and what replaces it in
-// place is not.
-bool readsInPlace(GroupOp group, unsigned input) {
+// place is not. A sum over rows (`maySum`) reads each of them before its last sweep begins.
+bool readsInPlace(GroupOp group, unsigned input, bool maySum = false) {
   if (group.getKind() != "rows" && group.getKind() != "contraction")
     return false;
   BlockArgument argument = group.getBody().getArgument(input);
   return llvm::all_of(argument.getUsers(), [&](Operation *user) {
-    return isa<Elementwise>(user) && user->getResult(0).getType() == argument.getType();
+    return (isa<Elementwise>(user) && user->getResult(0).getType() == argument.getType()) ||
+           (maySum && isa<Reduction>(user));
   });
 }
 
-// Whether the group's only result may be written over an input. It must be made in one sweep, element by element: a
-// reduction reads all of a row before, and perhaps again after, the first element is written.
-bool mayOverwrite(GroupOp group, unsigned input) {
-  if (group.getOutputs().size() != 1 || group.getInputs()[input].getType() != group.getOutputs()[0].getType())
+// Whether a value is computed when all sums and maxima of its rows are known: nothing reads the rows again after it.
+bool isInLastSweep(GroupOp group, Value value) {
+  DenseMap<Value, int> sweeps; // those before an op can run
+  int last = 0;
+  for (Operation &op : group.getBody().front().without_terminator()) {
+    int sweep = 0;
+    for (Value operand : op.getOperands())
+      sweep = std::max(sweep, sweeps.lookup(operand));
+    for (Value result : op.getResults())
+      sweeps[result] = sweep + isa<Reduction>(op);
+    last = std::max(last, sweep + isa<Reduction>(op));
+  }
+  return sweeps.lookup(value) == last;
+}
+
+// Whether a result of the group may be written over an input: made in one sweep, element by element, or, where rows are
+// swept several times, in the last one.
+bool mayOverwrite(GroupOp group, unsigned input, unsigned output) {
+  if (group.getInputs()[input].getType() != group.getOutputs()[output].getType())
     return false;
-  if (llvm::any_of(group.getBody().front(), [](Operation &op) { return isa<Reduction>(op); }))
+  const bool sums = llvm::any_of(group.getBody().front(), [](Operation &op) { return isa<Reduction>(op); });
+  Value value = group.getBody().front().getTerminator()->getOperand(output);
+  if ((sums || group.getOutputs().size() > 1) && (group.getKind() != "rows" || !isInLastSweep(group, value)))
     return false;
-  auto *maker = group.getBody().front().getTerminator()->getOperand(0).getDefiningOp();
-  if (!isa_and_present<Elementwise>(maker))
+  if (!isa_and_present<Elementwise>(value.getDefiningOp()))
     return false;
   // All the ways by which the value comes in.
   for (auto [i, other] : llvm::enumerate(group.getInputs()))
-    if (other == group.getInputs()[input] && !readsInPlace(group, i))
+    if (other == group.getInputs()[input] && !readsInPlace(group, i, /*maySum=*/true))
       return false;
   return true;
 }
@@ -120,16 +137,17 @@ private:
   // What a result is written over, where it is made part by part, lies in the result's place from the first part on. A
   // former gradient that is still read afterwards keeps its place to itself.
   void placeParts(Value result, Location at) {
-    for (auto maker = cast<GroupOp>(result.getDefiningOp()); maker;) {
+    for (Value made = result; made;) {
+      auto maker = cast<GroupOp>(made.getDefiningOp());
       Value part; // of several the first, which has to be kept the longest
       for (auto [i, input] : llvm::enumerate(maker.getInputs()))
-        if (input.getDefiningOp() && !locations.count(input) && lastReader(input) == maker && mayOverwrite(maker, i) &&
-            !readerOfTheReplaced(at, input) && !(part && part.getDefiningOp()->isBeforeInBlock(input.getDefiningOp())))
+        if (input.getDefiningOp() && !locations.count(input) && lastReader(input) == maker &&
+            mayOverwrite(maker, i, cast<OpResult>(made).getResultNumber()) && !readerOfTheReplaced(at, input) &&
+            !(part && part.getDefiningOp()->isBeforeInBlock(input.getDefiningOp())))
           part = input;
-      if (!part)
-        return;
-      note(part, at);
-      maker = cast<GroupOp>(part.getDefiningOp());
+      if (part)
+        note(part, at);
+      made = part;
     }
   }
 
@@ -175,20 +193,20 @@ private:
         last = std::max(last, position.lookup(user));
       return last;
     };
-    // The tensor whose place the group's result takes: one that is read for the last time there.
-    auto predecessor = [&](GroupOp group) -> std::optional<size_t> {
+    // The tensor whose place a group's result takes: one that is read for the last time there.
+    auto predecessor = [&](GroupOp group, unsigned output) -> std::optional<size_t> {
       for (auto [i, input] : llvm::enumerate(group.getInputs()))
         if (auto found = tensorOf.find(input); found != tensorOf.end() &&
                                                tensors[found->second].values.back() == input &&
-                                               lastRead(input) == position[group] && mayOverwrite(group, i))
+                                               lastRead(input) == position[group] && mayOverwrite(group, i, output))
           return found->second;
       return std::nullopt;
     };
     for (GroupOp group : groups)
-      for (Value value : group.getOutputs()) {
+      for (auto [output, value] : llvm::enumerate(group.getOutputs())) {
         if (locations.count(value))
           continue;
-        if (std::optional<size_t> taken = predecessor(group)) {
+        if (std::optional<size_t> taken = predecessor(group, output)) {
           tensors[*taken].values.push_back(value);
           tensors[*taken].last = lastRead(value);
           tensorOf[value] = *taken;
@@ -305,13 +323,14 @@ LogicalResult checkPlan(func::FuncOp entry) {
     SmallVector<Written> fresh;
     for (auto [i, value] : llvm::enumerate(group.getOutputs()))
       fresh.push_back(rangeOf(group, inputs + i, value));
-    for (const Written &range : fresh) {
+    for (auto [output, range] : llvm::enumerate(fresh)) {
       if (llvm::count_if(fresh, [&](const Written &other) { return overlap(range, other); }) != 1)
         return op.emitError("internal error: two results share memory (please report)");
       // A result lies on top of what the same launch reads only where each element takes its own place.
       for (auto [i, value] : llvm::enumerate(group.getInputs())) {
         const Written read = rangeOf(group, i, value);
-        if (!isa<BlockArgument>(value) && overlap(range, read) && !(range.from == read.from && mayOverwrite(group, i)))
+        if (!isa<BlockArgument>(value) && overlap(range, read) &&
+            !(range.from == read.from && mayOverwrite(group, i, output)))
           return op.emitError("internal error: a result lies on top of an input (please report)");
       }
       llvm::erase_if(memory, [&](const Written &other) { return overlap(range, other); });

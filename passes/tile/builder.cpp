@@ -23,8 +23,8 @@ int64_t bytesOf(ArrayRef<int64_t> sizes, Type element) {
 
 } // namespace
 
-TileBuilder::TileBuilder(OpBuilder &builder, Location loc, TargetAttr target, Value scratch)
-    : b(builder), loc(loc), target(target), scratchArgument(scratch) {}
+TileBuilder::TileBuilder(OpBuilder &builder, Location loc, TargetAttr target, Value scratch, bool inBf16)
+    : b(builder), loc(loc), target(target), inBf16(inBf16), scratchArgument(scratch) {}
 
 Value TileBuilder::index(int64_t value) { return arith::ConstantIndexOp::create(b, loc, value); }
 
@@ -214,5 +214,22 @@ void TileBuilder::contract(Value c, Value a, Value bTile, bool accumulate) {
 }
 
 void TileBuilder::pack(Value source, Value panels) { PackOp::create(b, loc, source, panels); }
+
+// A gap lies between the rows: rows a power of two apart would share few sets of the nearest cache.
+Value TileBuilder::inPairs(Value tile) {
+  auto shape = cast<MemRefType>(tile.getType()).getShape();
+  const int64_t rows = shape[0], depth = shape[1], even = llvm::alignTo(depth, 2);
+  const Type bf16 = b.getBF16Type();
+  const int64_t gap = target.getRowGap() / 2; // elements
+  Value zero = index(0);
+  Value pairs = part(scratch({rows, int64_t(llvm::alignTo(even, gap)) + gap}, bf16), {zero, zero}, {rows, even});
+  map({tile}, {part(pairs, {zero, zero}, {rows, depth})}, [&](OpBuilder &b, Location loc, ValueRange in) {
+    return SmallVector<Value>{arith::TruncFOp::create(b, loc, bf16, in[0])};
+  });
+  if (even > depth)
+    fill(part(pairs, {zero, index(depth)}, {rows, 1}),
+         arith::ConstantFloatOp::create(b, loc, b.getBF16Type(), llvm::APFloat(llvm::APFloat::BFloat(), 0)));
+  return pairs;
+}
 
 } // namespace burin

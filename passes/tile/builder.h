@@ -28,12 +28,13 @@ struct Access {
 
 class TileBuilder {
 public:
-  // scratch: the kernel's memref<?xi8> argument.
-  TileBuilder(mlir::OpBuilder &builder, mlir::Location loc, TargetAttr target, mlir::Value scratch);
+  // scratch: the kernel's memref<?xi8> argument. inBf16: products take operands rounded to bf16.
+  TileBuilder(mlir::OpBuilder &builder, mlir::Location loc, TargetAttr target, mlir::Value scratch, bool inBf16);
 
   mlir::OpBuilder &b;
   mlir::Location loc;
   TargetAttr target;
+  const bool inBf16;
 
   mlir::Value index(int64_t value);               // a constant of type index
   mlir::Value f32(double value);                  // a constant of type f32
@@ -82,6 +83,9 @@ public:
 
   void contract(mlir::Value c, mlir::Value a, mlir::Value b, bool accumulate);
   void pack(mlir::Value source, mlir::Value panels);
+  // A tile rounded to bf16 in scratch, as `contract` takes its left side in bf16: rows padded with zeros to whole
+  // pairs.
+  mlir::Value inPairs(mlir::Value tile);
 
 private:
   mlir::Value scratchArgument;

@@ -50,17 +50,19 @@ int64_t sliceOf(TargetAttr target, int64_t depth, int64_t width) {
   return llvm::divideCeil(depth, slices);
 }
 
-// Where cells pack pieces of the right side: few columns, and as many rows as pay for the packing, but no more than let
-// the products stay in the second cache beside a piece.
+// Where cells pack pieces of the right side: as many rows as let the products stay in the second cache beside a piece,
+// all of them where that is possible, since each block of rows packs again; and few columns.
 Shape2 choosePackingTile(TargetAttr target, int64_t outer, int64_t rows, int64_t columns, int64_t products,
                          int64_t width) {
   constexpr int64_t mostRows = 512, fewRows = 64;
   const int64_t fewestCells = target.getCells();
   Shape2 tile{std::min(rows, std::max(fewRows, mostRows / products)), std::min(columns, 4 * width)};
-  auto cells = [&] {
-    return int64_t(outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep));
+  auto few = [&] {
+    return outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep) < fewestCells;
   };
-  while (cells() < fewestCells && tile.rowStep > fewRows)
+  while (few() && tile.columnStep > width)
+    tile.columnStep = llvm::alignTo(tile.columnStep / 2, width);
+  while (few() && tile.rowStep > fewRows)
     tile.rowStep = std::max(fewRows, tile.rowStep / 2);
   return tile;
 }
@@ -104,24 +106,6 @@ Shape2 chooseTile(TargetAttr target, int64_t outer, int64_t rows, int64_t column
   return tile;
 }
 
-// A tile of the left side rounded to bf16, its rows padded to whole pairs. A gap lies between them: rows a power of two
-// apart would share few sets of the nearest cache.
-Value inPairs(TileBuilder &t, Value tile) {
-  auto shape = cast<MemRefType>(tile.getType()).getShape();
-  const int64_t rows = shape[0], depth = shape[1], even = llvm::alignTo(depth, 2);
-  const Type bf16 = t.b.getBF16Type();
-  const int64_t gap = t.target.getRowGap() / 2; // elements
-  Value zero = t.index(0);
-  Value pairs = t.part(t.scratch({rows, int64_t(llvm::alignTo(even, gap)) + gap}, bf16), {zero, zero}, {rows, even});
-  t.map({tile}, {t.part(pairs, {zero, zero}, {rows, depth})}, [&](OpBuilder &b, Location loc, ValueRange in) {
-    return SmallVector<Value>{arith::TruncFOp::create(b, loc, bf16, in[0])};
-  });
-  if (even > depth)
-    t.fill(t.part(pairs, {zero, t.index(depth)}, {rows, 1}),
-           arith::ConstantFloatOp::create(t.b, t.loc, t.b.getBF16Type(), llvm::APFloat(llvm::APFloat::BFloat(), 0)));
-  return pairs;
-}
-
 // A tile whose columns are adjacent instead of its rows, in a block of its own: read as it lies, each column would be
 // another cache line, again for every panel.
 Value inOneBlock(TileBuilder &t, Value tile) {
@@ -162,9 +146,10 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
              0,
              0,
              cast<RankedTensorType>(factor.getPanels().getType()).getElementType().isBF16()};
+    size_t batches = f.panels.where.sizes.size() - (pack ? 2 : 3);
     if (pack && pack.getTransposed()) {
-      std::swap(f.panels.where.sizes[0], f.panels.where.sizes[1]);
-      std::swap(f.panels.where.strides[0], f.panels.where.strides[1]);
+      std::swap(f.panels.where.sizes[batches], f.panels.where.sizes[batches + 1]);
+      std::swap(f.panels.where.strides[batches], f.panels.where.strides[batches + 1]);
     }
     packing |= f.packs;
     size_t rank = f.left.where.sizes.size();
@@ -174,10 +159,7 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
     ArrayRef<int64_t> leading = ArrayRef<int64_t>(space).drop_back(2);
     f.leftStrides = leadingStrides(f.left.where, rank - 2, leading);
     f.leftStrides.push_back(space[space.size() - 2] == 1 ? 0 : f.left.where.strides[row]);
-    if (f.packs) // no batches
-      f.panelStrides.assign(leading.size(), 0);
-    else
-      f.panelStrides = leadingStrides(f.panels.where, f.panels.where.sizes.size() - 3, leading);
+    f.panelStrides = leadingStrides(f.panels.where, batches, leading);
     f.panelStrides.push_back(0);
     deepest = std::max(deepest, f.depth);
     factors->push_back(f);
@@ -206,105 +188,110 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
   grid.push_back(llvm::divideCeil(rows, step.rowStep));
   grid.push_back(llvm::divideCeil(columns, step.columnStep));
 
-  return {
-      product(grid), [=, &t, &body](Value cell) {
-        SmallVector<Value> at = delinearise(t, cell, grid);
-        t.oneTile(at[leading - 1], rows, step.rowStep, [&](Value row, int64_t rowCount) {
-          t.oneTile(at[leading], columns, step.columnStep, [&](Value column, int64_t columnCount) {
-            SmallVector<Value> start(at.begin(), at.end());
-            start[leading - 1] = row;
-            start[leading] = column;
-            TileOf in, out;
-            fields->tiles(t, start, rowCount, columnCount, in, out);
-            DenseMap<std::pair<Value, int>, Value> prepared; // left sides, where several products read one
-            for (Factor &f : *factors) {
-              Value c = f.op.getC();
-              bool direct = out.count(c) && llvm::any_of(fields->written, [&](const Field &field) {
-                              return field.value == c && (field.strides.back() == 1 || columns == 1);
-                            });
-              Value tile = direct ? out.lookup(c).tile : t.scratch({rowCount, columnCount}, t.b.getF32Type());
-              in[c] = {tile, {0, 1}};
+  return {product(grid), [=, &t, &body](Value cell) {
+            SmallVector<Value> at = delinearise(t, cell, grid);
+            t.oneTile(at[leading - 1], rows, step.rowStep, [&](Value row, int64_t rowCount) {
+              t.oneTile(at[leading], columns, step.columnStep, [&](Value column, int64_t columnCount) {
+                SmallVector<Value> start(at.begin(), at.end());
+                start[leading - 1] = row;
+                start[leading] = column;
+                TileOf in, out;
+                fields->tiles(t, start, rowCount, columnCount, in, out);
+                DenseMap<std::pair<Value, int>, Value> prepared; // left sides, where several products read one
+                for (Factor &f : *factors) {
+                  Value c = f.op.getC();
+                  bool direct = out.count(c) && llvm::any_of(fields->written, [&](const Field &field) {
+                                  return field.value == c && (field.strides.back() == 1 || columns == 1);
+                                });
+                  Value tile = direct ? out.lookup(c).tile : t.scratch({rowCount, columnCount}, t.b.getF32Type());
+                  in[c] = {tile, {0, 1}};
 
-              const size_t batches = leading - 1;
-              const int64_t pair = f.inBf16 ? 2 : 1, steps = f.panelRows(), panelColumns = f.panelColumns(width);
-              SmallVector<int64_t> strides(f.leftStrides.begin(), f.leftStrides.begin() + leading);
-              strides.push_back(f.depthStride);
-              if (strides[leading - 1] == 0)
-                strides[leading - 1] = 1; // a single row
-              Stored left{f.left.base, {SmallVector<int64_t>(leading + 1, 1), strides, f.left.where.offset}};
-              SmallVector<int64_t> panelStrides(f.panelStrides.begin(), f.panelStrides.begin() + batches);
-              panelStrides.append({steps * panelColumns, panelColumns, 1});
-              Stored right{f.panels.base, {SmallVector<int64_t>(batches + 3, 1), panelStrides, f.panels.where.offset}};
-              const int64_t panels = llvm::divideCeil(columnCount, width);
+                  const size_t batches = leading - 1;
+                  const int64_t pair = f.inBf16 ? 2 : 1, steps = f.panelRows(), panelColumns = f.panelColumns(width);
+                  SmallVector<int64_t> strides(f.leftStrides.begin(), f.leftStrides.begin() + leading);
+                  strides.push_back(f.depthStride);
+                  if (strides[leading - 1] == 0)
+                    strides[leading - 1] = 1; // a single row
+                  Stored left{f.left.base, {SmallVector<int64_t>(leading + 1, 1), strides, f.left.where.offset}};
+                  SmallVector<int64_t> panelStrides(f.panelStrides.begin(), f.panelStrides.begin() + batches);
+                  if (f.packs)
+                    panelStrides.append(f.panels.where.strides.end() - 2, f.panels.where.strides.end());
+                  else
+                    panelStrides.append({steps * panelColumns, panelColumns, 1});
+                  Stored right{f.panels.base,
+                               {SmallVector<int64_t>(panelStrides.size(), 1), panelStrides, f.panels.where.offset}};
+                  const int64_t panels = llvm::divideCeil(columnCount, width);
 
-              // Steps [first, first + count) of the depth, a step being a row of the panels. The last slice ends where
-              // the depth does.
-              const int64_t slice = sliceOf(t.target, steps, f.packs ? panels * width : width);
-              const int64_t whole = (steps - 1) / slice;
-              auto depthOf = [&](int64_t count, bool isLast) {
-                return isLast ? f.depth - whole * slice * pair : count * pair;
-              };
-              auto leftSide = [&](Value firstRow, int64_t count, Value first, int64_t depth) {
-                SmallVector<Value> from(start.begin(), start.begin() + leading);
-                from[leading - 1] = t.add(row, firstRow);
-                from.push_back(t.mul(first, pair));
-                SmallVector<int64_t> extents(batches, 0);
-                extents.append({count, depth});
-                Value a = t.tile(left, from, extents);
-                if (f.inBf16)
-                  return inPairs(t, a);
-                return f.depthStride != 1 && columnCount > width ? inOneBlock(t, a) : a;
-              };
-              auto rightSide = [&](Value first, int64_t count, int64_t depth) {
-                if (f.packs) {
-                  Value piece =
-                      t.scratch({panels, count, panelColumns}, f.inBf16 ? Type(t.b.getBF16Type()) : t.b.getF32Type());
-                  t.pack(t.tile(f.panels, {t.mul(first, pair), column}, {depth, columnCount}), piece);
-                  return piece;
-                }
-                SmallVector<Value> panel(start.begin(), start.begin() + batches);
-                panel.append({panelOf(t, column, width), first, t.index(0)});
-                SmallVector<int64_t> sizes(batches, 0);
-                sizes.append({panels, count, panelColumns});
-                return t.tile(right, panel, sizes);
-              };
-              if (whole == 0 && !f.packs) {
-                Value &a = prepared[{f.op.getA(), int(f.op.getTransposed())}];
-                if (!a)
-                  a = leftSide(t.index(0), rowCount, t.index(0), f.depth);
-                t.contract(tile, a, rightSide(t.index(0), steps, f.depth), /*accumulate=*/false);
-                continue;
-              }
-              // A piece that was packed here meets the rows block by block, so that each block stays near.
-              const int64_t rowBlock = f.packs ? std::min<int64_t>(rowCount, 64) : rowCount;
-              auto take = [&](Value first, int64_t count, bool isLast, bool accumulate) {
-                t.withScratch([&] {
-                  const int64_t depth = depthOf(count, isLast);
-                  Value b = rightSide(first, count, depth);
-                  t.forTiles(rowCount, rowBlock, [&](Value firstRow, int64_t size) {
+                  // Steps [first, first + count) of the depth, a step being a row of the panels. The last slice ends
+                  // where the depth does.
+                  const int64_t slice = sliceOf(t.target, steps, f.packs ? panels * width : width);
+                  const int64_t whole = (steps - 1) / slice;
+                  auto depthOf = [&](int64_t count, bool isLast) {
+                    return isLast ? f.depth - whole * slice * pair : count * pair;
+                  };
+                  auto leftSide = [&](Value firstRow, int64_t count, Value first, int64_t depth) {
+                    SmallVector<Value> from(start.begin(), start.begin() + leading);
+                    from[leading - 1] = t.add(row, firstRow);
+                    from.push_back(t.mul(first, pair));
+                    SmallVector<int64_t> extents(batches, 0);
+                    extents.append({count, depth});
+                    Value a = t.tile(left, from, extents);
+                    if (f.inBf16)
+                      return t.inPairs(a);
+                    return f.depthStride != 1 && columnCount > width ? inOneBlock(t, a) : a;
+                  };
+                  auto rightSide = [&](Value first, int64_t count, int64_t depth) {
+                    SmallVector<Value> from(start.begin(), start.begin() + batches);
+                    SmallVector<int64_t> sizes(batches, 0);
+                    if (f.packs) {
+                      Value piece = t.scratch({panels, count, panelColumns},
+                                              f.inBf16 ? Type(t.b.getBF16Type()) : t.b.getF32Type());
+                      from.append({t.mul(first, pair), column});
+                      sizes.append({depth, columnCount});
+                      t.pack(t.tile(right, from, sizes), piece);
+                      return piece;
+                    }
+                    from.append({panelOf(t, column, width), first, t.index(0)});
+                    sizes.append({panels, count, panelColumns});
+                    return t.tile(right, from, sizes);
+                  };
+                  if (whole == 0 && !f.packs) {
+                    Value &a = prepared[{f.op.getA(), int(f.op.getTransposed())}];
+                    if (!a)
+                      a = leftSide(t.index(0), rowCount, t.index(0), f.depth);
+                    t.contract(tile, a, rightSide(t.index(0), steps, f.depth), /*accumulate=*/false);
+                    continue;
+                  }
+                  // A piece that was packed here meets the rows block by block, so that each block stays near.
+                  const int64_t rowBlock = f.packs ? std::min<int64_t>(rowCount, 64) : rowCount;
+                  auto take = [&](Value first, int64_t count, bool isLast, bool accumulate) {
                     t.withScratch([&] {
-                      t.contract(t.part(tile, {firstRow, t.index(0)}, {size, columnCount}),
-                                 leftSide(firstRow, size, first, depth), b, accumulate);
+                      const int64_t depth = depthOf(count, isLast);
+                      Value b = rightSide(first, count, depth);
+                      t.forTiles(rowCount, rowBlock, [&](Value firstRow, int64_t size) {
+                        t.withScratch([&] {
+                          t.contract(t.part(tile, {firstRow, t.index(0)}, {size, columnCount}),
+                                     leftSide(firstRow, size, first, depth), b, accumulate);
+                        });
+                      });
                     });
-                  });
-                });
-              };
-              if (whole > 0)
-                take(t.index(0), slice, /*isLast=*/false, /*accumulate=*/false);
-              if (whole > 1)
-                t.forEach(t.index(1), t.index(whole), [&](Value number) {
-                  take(t.mul(number, slice), slice, /*isLast=*/false, /*accumulate=*/true);
-                });
-              take(t.index(whole * slice), steps - whole * slice, /*isLast=*/true, /*accumulate=*/whole > 0);
-            }
-            bool more =
-                llvm::any_of(body.ops, [](Operation *op) { return !isa<ProductOp, PackPanelsOp>(op); }) ||
-                llvm::any_of(out, [&](auto &entry) { return in.lookup(entry.first).tile != entry.second.tile; });
-            if (more)
-              writeRows(t, body, rowCount, columnCount, column, in, out);
-          });
-        });
-      }};
+                  };
+                  if (whole > 0)
+                    take(t.index(0), slice, /*isLast=*/false, /*accumulate=*/false);
+                  if (whole > 1)
+                    t.forEach(t.index(1), t.index(whole), [&](Value number) {
+                      take(t.mul(number, slice), slice, /*isLast=*/false, /*accumulate=*/true);
+                    });
+                  take(t.index(whole * slice), steps - whole * slice, /*isLast=*/true, /*accumulate=*/whole > 0);
+                }
+                bool more =
+                    llvm::any_of(body.ops, [](Operation *op) { return !isa<ProductOp, PackPanelsOp>(op); }) ||
+                    llvm::any_of(out, [&](auto &entry) { return in.lookup(entry.first).tile != entry.second.tile; });
+                if (more)
+                  writeRows(t, body, rowCount, columnCount, column, in, out);
+              });
+            });
+          }};
 }
 
 } // namespace burin

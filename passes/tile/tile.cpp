@@ -103,6 +103,8 @@ struct TilePass : impl::TileBase<TilePass> {
       module.emitError("the module has no burin.target");
       return signalPassFailure();
     }
+    auto dtype = module->getAttrOfType<StringAttr>("burin.dtype");
+    inBf16 = dtype && dtype.getValue() == "bf16";
     SmallVector<func::FuncOp> entries;
     for (auto entry : module.getOps<func::FuncOp>())
       if (entry->hasAttr("burin.entry"))
@@ -196,7 +198,7 @@ struct TilePass : impl::TileBase<TilePass> {
     func::ReturnOp::create(b, group.getLoc());
     b.setInsertionPointToStart(body);
     unsigned tensors = group->getNumOperands() + group->getNumResults();
-    TileBuilder t(b, group.getLoc(), target, body->getArgument(tensors + 2));
+    TileBuilder t(b, group.getLoc(), target, body->getArgument(tensors + 2), inBf16);
     GroupBody parts(group, body->getArguments().take_front(tensors));
     auto work = workOf(parts, t);
     if (failed(work))
@@ -214,6 +216,7 @@ struct TilePass : impl::TileBase<TilePass> {
   }
 
   TargetAttr target;
+  bool inBf16 = false;
   llvm::StringMap<Kernel> made;        // by the group's identity
   llvm::StringMap<StringAttr> symbols; // by the kernel's code
 };

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <vector>
 
 #include "data/prepared.h"
 #include "error.h"
@@ -270,14 +271,23 @@ void Preparation::encode(const Source &source, uint64_t begin, uint64_t end, Sha
 // Puts the shards in the place of those of an earlier preparation.
 void Preparation::replaceShards() const {
   namespace fs = std::filesystem;
-  removePrepared(options_.out); // from here on the folder does not open, until the new list is written
+  std::vector<fs::path> former;
   for (const auto &entry : fs::directory_iterator(options_.out)) {
     std::string name = entry.path().filename().string(); // train-00012.tokens
     if (!(name.starts_with("train-") || name.starts_with("valid-")) || !name.ends_with(".tokens"))
       continue;
     const std::string number = name.substr(6, name.size() - 6 - 7);
-    if (std::error_code ignored; number.size() >= 5 && number.find_first_not_of("0123456789") == number.npos)
-      fs::remove(entry.path(), ignored);
+    if (number.size() < 5 || number.find_first_not_of("0123456789") != number.npos)
+      continue;
+    if (entry.is_directory()) // asked before anything is changed
+      fail("{} is a folder, where a token file was to be written: move it away", entry.path().string());
+    former.push_back(entry.path());
+  }
+  removePrepared(options_.out); // from here on the folder does not open, until the new list is written
+  for (const fs::path &path : former) {
+    std::error_code error;
+    if (!fs::remove(path, error) && error)
+      fail("cannot replace {}: {}", path.string(), error.message());
   }
   for (const Shards *shards : {&train_, &valid_})
     for (const Shard &shard : shards->shards()) {

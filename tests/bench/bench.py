@@ -211,9 +211,9 @@ def gemm(bench):
 # "backward OP" after it. One that matches neither pattern is an error, so that no work goes uncounted.
 ATTENTION_ROWS = 4096 * 4  # tokens times heads of every case, see cases.cpp
 LOSS = "mul + reduce_sum"
-AROUND = r"backward (mul \+ )?reduce_sum|backward (greater_equal|reduce_sum) \+ mul"
+AROUND = r"backward (mul \+ )?reduce_sum|(forward|backward) (greater_equal|reduce_sum) \+ mul"
 KERNELS = {
-    "attention": [("forward", r"forward attention", r"backward", "fma", lambda length, depth: 2 * ATTENTION_ROWS * (length + 1) * depth),
+    "attention": [("forward", r"forward attention", rf"backward|{AROUND}", "fma", lambda length, depth: 2 * ATTENTION_ROWS * (length + 1) * depth),
                   ("backward", r"backward attention_grad", rf"forward|{AROUND}|backward add \+ where", "fma",
                    lambda length, depth: 4 * ATTENTION_ROWS * (length + 1) * depth)],
     "norm": [("forward", r"forward", r"$", "copy", lambda rows, width: 8 * rows * width)],

@@ -1,5 +1,6 @@
 // Every fusion against the chain it replaces. The unfused chain in double precision is the truth: fused ops, their
 // adjoints and their compiled kernels are each held against it, and so is the compiled unfused chain.
+#include <cmath>
 #include <map>
 
 #include "mlir/Pass/PassManager.h"
@@ -153,6 +154,46 @@ TEST_P(OddAttention, OfEveryNumberOfKeys) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Queries, OddAttention, testing::ValuesIn(oddSizes), testing::PrintToStringParamName());
+
+// Queries, keys, values, weights and their gradients are rounded to 8 bits before they meet, of every odd number.
+TEST(Attention, ProductsInBf16StayNear) {
+  std::vector<OpCase> cases;
+  for (size_t i = 0; i < std::size(oddSizes); ++i) {
+    const auto odd = [&](size_t j) { return oddSizes[j % std::size(oddSizes)]; };
+    cases.push_back(i % 2 ? plainAttention({2}, odd(i), odd(3 * i), odd(i + 2), odd(i + 5))
+                          : causalAttention({2}, odd(i), odd(i + 3)));
+    cases.push_back(plainAttention({2}, odd(2 * i + 1), odd(i + 4), odd(i + 1), 5));
+  }
+  const mlir::OwningOpRef<mlir::ModuleOp> plain = jointOf(cases, {.without = allFusions});
+  std::vector<std::string> targets = machineTargets();
+  if (__builtin_cpu_supports("avx512bf16"))
+    targets.push_back("cooperlake");
+  for (const std::string &cpu : targets) {
+    mlir::OwningOpRef<mlir::ModuleOp> module = moduleOf(cases, cpu);
+    (*module)->setAttr("burin.dtype", mlir::StringAttr::get(&context(), "bf16"));
+    const Program program(std::move(module));
+    double furthest = 0;
+    for (size_t i = 0; i < cases.size(); ++i) {
+      mlir::func::FuncOp step = entry(*plain, "step_" + std::to_string(i));
+      const std::vector<Values> arguments = drawAll(step, cases[i]);
+      const Results truth = evaluate(step, arguments), actual = program.run("step_" + std::to_string(i), arguments);
+      double weights = 0;
+      for (const auto &[slot, values] : llvm::zip_equal(argumentsOf(step), arguments))
+        weights += slot.name == "weights" ? static_cast<double>(values.size()) : 0;
+      for (size_t r = 0; r < actual.size(); ++r) {
+        const std::string what = cases[i].name + ", compiled for " + cpu + ", result " + std::to_string(r);
+        for (int64_t e = 0; e < actual[r].size(); ++e)
+          furthest = std::max(furthest, std::abs(actual[r][e] - truth[r][e]));
+        // The loss is a sum of as many random terms as there are weights, most of which cancel.
+        if (actual[r].size() == 1)
+          EXPECT_NEAR(actual[r][0], truth[r][0], 0.01 * std::sqrt(weights)) << what;
+        else
+          expectClose(actual[r], truth[r], 0.02, what);
+      }
+    }
+    EXPECT_GT(furthest, 1e-4) << "nothing was rounded for " << cpu;
+  }
+}
 
 TEST(Attention, ScoresOfAnySizeStayFinite) {
   std::vector<OpCase> cases = {causalAttention({2}, 17, 8), plainAttention({2}, 17, 33, 8, 8)};

@@ -53,6 +53,9 @@ static std::vector<OpCase> cases() {
       add(cases, {2, 3}, false, 17, 5, 33, transposeA, transposeB);
       add(cases, {3}, false, 7, 65, 13, transposeA, transposeB);
     }
+  // So deep that parts of the depth are summed: eight of them, five.
+  add(cases, {}, true, 7, 8192, 3, true, false);
+  add(cases, {}, true, 3, 8195, 7, false, true);
   for (bool transposeB : {false, true}) {
     add(cases, {2, 3}, true, 7, 13, 31, false, transposeB);
     add(cases, {5}, true, 1, 33, 17, false, transposeB);

@@ -68,7 +68,11 @@ TEST(Bf16, BatchesHaveRightSidesOfTheirOwn) {
 }
 
 TEST(Bf16, ADepthBeyondTheCacheAddsUp) {
-  expectBf16Products({{{9, 5001}, {5001, 50}, {}}, {{3001, 33}, {3001, 49}, {.transpose_a = true}}});
+  expectBf16Products({{{9, 5001}, {5001, 50}, {}},
+                      {{3001, 33}, {3001, 49}, {.transpose_a = true}},
+                      // Sums of parts, whose right sides are packed where they are read.
+                      {{7, 8195}, {8195, 131}, {}},
+                      {{17, 8200}, {129, 8200}, {.transpose_b = true}}});
 }
 
 // The product by 1 is the rounded element itself.

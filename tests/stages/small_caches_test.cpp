@@ -14,8 +14,9 @@ constexpr int64_t least = 4096; // bytes of a cache
 
 mlir::OwningOpRef<mlir::ModuleOp> withSmallCaches(mlir::OwningOpRef<mlir::ModuleOp> module, const char *dtype = "f32") {
   auto target = (*module)->getAttrOfType<TargetAttr>("burin.target");
-  (*module)->setAttr("burin.target", TargetAttr::get(&context(), target.getCpu(), target.getFeatures(),
-                                                     target.getLanes(), target.getRegisters(), least, least, target.getCells()));
+  (*module)->setAttr("burin.target",
+                     TargetAttr::get(&context(), target.getCpu(), target.getFeatures(), target.getLanes(),
+                                     target.getRegisters(), least, least, target.getCells()));
   (*module)->setAttr("burin.dtype", mlir::StringAttr::get(&context(), dtype));
   return module;
 }
@@ -34,7 +35,7 @@ bool packsInPieces(mlir::ModuleOp module) {
 }
 
 // Right sides of more than 16 caches. Rows beyond a cell's (512) and a block's (64), columns beyond a cell's four
-// panels, depths of one slice and of many.
+// panels, depths of one slice and of many, batches.
 const std::vector<ProductCase> cases = {
     {{7, 65}, {65, 301}, {}},
     {{129, 31}, {601, 31}, {.transpose_b = true}},
@@ -43,6 +44,13 @@ const std::vector<ProductCase> cases = {
     {{2049, 33}, {13, 2049}, {.transpose_a = true, .transpose_b = true}},
     {{3, 5, 40, 17}, {17, 1025}, {}},
     {{1, 131}, {131, 129}, {}},
+    {{3, 5, 65}, {3, 65, 301}, {}},
+    {{2, 129, 33}, {2, 601, 33}, {.transpose_b = true}},
+    // Sums of parts of the depth: five of them, eight, none.
+    {{7, 8195}, {8195, 5}, {}},
+    {{33, 8200}, {13, 8200}, {.transpose_b = true}},
+    {{8192, 3}, {8192, 7}, {.transpose_a = true}},
+    {{3, 8209}, {5, 8209}, {.transpose_b = true}},
 };
 
 TEST(SmallCaches, ProductsAreThoseOfTheEvaluator) {

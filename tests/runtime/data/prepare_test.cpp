@@ -195,6 +195,17 @@ TEST_F(PrepareTest, NothingOfOthersIsTouched) {
     EXPECT_EQ(test::readFile(out + name), "mine") << name;
 }
 
+// A folder named like a shard is in the way of one, or would be taken for one of an older set.
+TEST_F(PrepareTest, AFolderNamedLikeAShardIsNamed) {
+  make({folder.write("a", "one|two|three|")});
+  const std::string inTheWay = out + "/train-00001.tokens";
+  std::filesystem::create_directory(inTheWay);
+  std::ofstream(inTheWay + "/mine") << "mine";
+  EXPECT_ERROR(make({folder.write("c", "four|")}), inTheWay + " is a folder, where a token file was to be written");
+  EXPECT_EQ(train(), "one|two|three|");
+  EXPECT_EQ(test::readFile(inTheWay + "/mine"), "mine");
+}
+
 TEST_F(PrepareTest, AnotherShardInItsPlaceIsFound) {
   make({folder.write("a", "one|two|three|")});
   Prepared prepared = readPrepared(out);
