@@ -192,6 +192,7 @@ private:
     sums = e.loop(0, whole, 1, sums, [&](Value number, ValueRange carried) {
       return turn(number, portion / 8, 8, SmallVector<Value>(carried));
     });
+    e.keepRolled(sums);
     if (const int64_t rest = rows - whole * portion; rest > 0)
       sums = turn(e.constant(whole), llvm::divideCeil(rest, 8), (rest - 1) % 8 + 1, std::move(sums));
     return sums;

@@ -2,6 +2,7 @@
 
 #include <numeric>
 
+#include "mlir/AsmParser/AsmParser.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/NVVMDialect.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
@@ -294,6 +295,13 @@ SmallVector<Value> Emitter::loop(int64_t from, int64_t to, int64_t step, ValueRa
   if (to - from <= step)
     return body(constant(from), carried);
   return loop(constant(from), constant(to), step, carried, body);
+}
+
+void Emitter::keepRolled(ValueRange results) const {
+  auto loop = results.empty() ? scf::ForOp() : results.front().getDefiningOp<scf::ForOp>();
+  if (loop) // the attribute goes with the branch back, by this name
+    loop->setAttr("loop_annotation",
+                  parseAttribute("#llvm.loop_annotation<unroll = <disable = true>>", b.getContext()));
 }
 
 SmallVector<Value> Emitter::when(Value condition, ValueRange otherwise,

@@ -90,6 +90,9 @@ struct Emitter {
   // The same with constant bounds; a loop of one turn is written without a loop.
   llvm::SmallVector<mlir::Value> loop(int64_t from, int64_t to, int64_t step, mlir::ValueRange carried,
                                       Body body) const;
+  // Has LLVM leave a loop as it is: one whose body is long enough, and whose registers are all taken. `results`: the
+  // loop's.
+  void keepRolled(mlir::ValueRange results) const;
   // if (condition) body, else the values of `otherwise`; a null condition is true.
   llvm::SmallVector<mlir::Value> when(mlir::Value condition, mlir::ValueRange otherwise,
                                       llvm::function_ref<llvm::SmallVector<mlir::Value>()> body) const;
