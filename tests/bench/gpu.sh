@@ -1,11 +1,13 @@
 #!/bin/bash
 # Everything that needs a GPU, in six minutes on one: checks, times, a table last, JSON beside it. See gpu.py --help.
 #
-#   tests/bench/gpu.sh                    builds what is missing, runs, writes build/gpu.json
+#   tests/bench/gpu.sh                    builds what is missing or old, runs, writes build/gpu.json
+#   tests/bench/gpu.sh --as-built         takes the programs as they are
 #   tests/bench/gpu.sh --pack FOLDER      makes a folder that runs on a machine without compiler, source or packages:
 #   FOLDER/gpu.sh                         the same run there
 #
-# Exit code 0: all is right; 1: something is not; 2: wrong usage; 3: there is no driver or no GPU, and nothing ran.
+# Exit code 0: all is right; 1: something is not; 2: wrong usage, or nothing to run; 3: there is no driver or no GPU, and
+# nothing ran.
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 files=(gpu.sh gpu.py torch_gpu.py)
@@ -17,12 +19,9 @@ die() {
 }
 
 build() {
-  local root
-  root=$(cd "$here/../.." && pwd)
   command -v cmake >/dev/null || die "there is no cmake to build with; make a folder with --pack where there is"
-  [ -f "$root/build/build.ninja" ] || (cd "$root" && cmake --preset release) >&2
-  cmake --build "$root/build" --target bench_table_gpu >&2
-  folder=$root/build/tests/bench
+  { [ -f "$root/build/build.ninja" ] || (cd "$root" && cmake --preset release); } >&2 || die "configuring failed"
+  cmake --build "$root/build" --target bench_table_gpu >&2 || die "the build failed"
 }
 
 command -v python3 >/dev/null || die "python3 is needed"
@@ -30,7 +29,16 @@ if [ -d "$here/programs" ]; then
   folder=$here/programs # packed
   export LD_LIBRARY_PATH=$here/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 else
-  build
+  root=$(cd "$here/../.." && pwd)
+  folder=$root/build/tests/bench
+  if [ "${1:-}" = --as-built ]; then
+    shift
+  else
+    build
+  fi
+  for program in "${programs[@]}"; do
+    [ -x "$folder/$program" ] || die "there is no program $folder/$program"
+  done
 fi
 
 if [ "${1:-}" = --pack ]; then
