@@ -58,7 +58,8 @@ Shape2 choosePackingTile(TargetAttr target, int64_t outer, int64_t rows, int64_t
   const int64_t fewestCells = target.getCells();
   Shape2 tile{std::min(rows, std::max(fewRows, mostRows / products)), std::min(columns, 4 * width)};
   auto few = [&] {
-    return outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep) < fewestCells;
+    return int64_t(outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep)) <
+           fewestCells;
   };
   while (few() && tile.columnStep > width)
     tile.columnStep = llvm::alignTo(tile.columnStep / 2, width);
