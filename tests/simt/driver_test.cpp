@@ -245,6 +245,9 @@ TEST_F(DriverApi, CapturesRefuseWhatTheyCannotHold) {
   CUdeviceptr more = 0;
   EXPECT_EQ(api().cuMemAlloc_v2(&more, 16), CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
   EXPECT_EQ(api().cuStreamEndCapture(one, &graph), CUDA_ERROR_STREAM_CAPTURE_INVALIDATED);
+  ASSERT_EQ(api().cuStreamBeginCapture_v2(one, CAPTURE_RELAXED), CUDA_SUCCESS);
+  EXPECT_EQ(api().cuMemAlloc_v2(&more, 16), CUDA_SUCCESS);
+  EXPECT_EQ(api().cuStreamEndCapture(one, &graph), CUDA_SUCCESS);
   // A branch that is not joined.
   ASSERT_EQ(api().cuStreamBeginCapture_v2(one, 0), CUDA_SUCCESS);
   ASSERT_EQ(api().cuEventRecord(event, one), CUDA_SUCCESS);

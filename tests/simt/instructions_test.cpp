@@ -481,4 +481,19 @@ TEST_F(Instructions, WhatIsNotKnownIsAnErrorThatNamesTheLine) {
   }
 }
 
+// What ptxas would refuse for the .target is refused here, too.
+TEST_F(Instructions, WhatTheTargetLacksIsRefused) {
+  close();
+  open({{"BURIN_SIMT_ARCH", "90"}});
+  std::string log;
+  for (const char *const text :
+       {"add.rn.bf16 %rs1, %rs2, %rs3;", "mul.rn.bf16x2 %r1, %r2, %r3;", "setp.lt.bf16 %p1, %rs1, %rs2;",
+        "cvt.rzi.s32.bf16 %r1, %rs1;", "cvt.rn.bf16.s32 %rs1, %r1;", "cvt.rn.tf32.f32 %r1, %r2;",
+        "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], %r2;"}) {
+    EXPECT_EQ(tryLoad(module(text, "", "sm_80"), &log), CUDA_ERROR_INVALID_PTX) << text;
+    EXPECT_NE(log.find("needs .target sm_90, found sm_80"), std::string::npos) << log;
+    EXPECT_EQ(tryLoad(module(text, "", "sm_90"), &log), CUDA_SUCCESS) << text << log;
+  }
+}
+
 } // namespace

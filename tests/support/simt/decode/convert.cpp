@@ -325,11 +325,15 @@ void convert(Decoder &to, Modifiers words) {
   if (d == Type::TF32) {
     if (a != Type::F32 || (way != "rna" && way != "rn") || relu || ftz || sat)
       words.unknown();
+    if (way == "rn")
+      to.needs(90);
     to.emit(way == "rna" ? unary<uint32_t, uint32_t, ToTf32Away> : unary<uint32_t, uint32_t, ToTf32Nearest>,
             {to.define(to.operand(0), 4)}, {to.use(to.operand(1), 4)});
     return;
   }
   const bool smallD = d == Type::F16 || d == Type::BF16, smallA = a == Type::F16 || a == Type::BF16;
+  if ((d == Type::BF16 && a != Type::F32) || (a == Type::BF16 && d != Type::F32))
+    to.needs(90);
   Handler run = nullptr;
   Ref value = NONE;
   if (smallA && (d == Type::F32 || d == Type::F64) && way.empty() && !relu && !sat)

@@ -1,6 +1,7 @@
 #include "decode.h"
 #include "../machine/warp.h"
 #include <algorithm>
+#include <cstdlib>
 
 namespace simt {
 
@@ -85,6 +86,15 @@ Kernel decode(const ptx::Module &module, const ptx::Function &function, const Sy
 }
 
 void Decoder::error(const std::string &what) const { throw ptx::Error(source ? source->line : function.line, what); }
+
+void Decoder::needs(int architecture) const {
+  if (std::atoi(module.target.c_str() + 3) >= architecture)
+    return;
+  std::string text;
+  for (const std::string &word : source->opcode)
+    text += (text.empty() ? "" : ".") + word;
+  error("'" + text + "' needs .target sm_" + std::to_string(architecture) + ", found " + module.target);
+}
 
 void Decoder::expectOperands(size_t least, size_t most) const {
   const size_t found = source->operands.size();

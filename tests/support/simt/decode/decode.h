@@ -63,6 +63,7 @@ public:
   // The instruction at hand.
   const ptx::Instruction *source = nullptr;
   [[noreturn]] void error(const std::string &what) const;
+  void needs(int architecture) const; // an error where the module's .target is older
   void expectOperands(size_t least, size_t most) const;
   void expectOperands(size_t count) const { expectOperands(count, count); }
   const ptx::Operand &operand(size_t i) const { return source->operands[i]; }

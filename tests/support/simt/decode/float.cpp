@@ -251,6 +251,8 @@ void arithmetic(Decoder &to, Modifiers words, const std::string &name) {
   if (name == "fma" && !rounds)
     words.unknown();
   if (isSmall(type)) {
+    if (name != "fma" && (type == Type::BF16 || type == Type::BF16X2))
+      to.needs(90);
     if (ftz || sat || (relu && name != "fma"))
       words.unknown();
     if (name == "fma")
@@ -522,6 +524,8 @@ void setPredicate(Decoder &to, Modifiers words) {
   const Handler run = comparison(name, type, ftz);
   if (!run)
     words.unknown();
+  if (type == Type::BF16)
+    to.needs(90);
   words.done();
   to.expectOperands(with.empty() ? 3 : 4);
   const Ref a = to.use(to.operand(1), bytesOf(type)), b = to.use(to.operand(2), bytesOf(type));

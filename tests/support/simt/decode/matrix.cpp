@@ -47,6 +47,8 @@ template <bool Transposed> void storeMatrices(Warp &warp, const Instruction &in,
 }
 
 void matrixMemory(Decoder &to, Modifiers words, bool loads) {
+  if (!loads)
+    to.needs(90);
   std::string count;
   if (!words.take("sync") || !words.take("aligned") || !words.take("m8n8") ||
       !words.takeAny({"x1", "x2", "x4"}, &count))

@@ -162,12 +162,16 @@ void describe(Instruction &in, const Access &access) {
 }
 
 void loads(Decoder &to, Modifiers words) {
+  const auto &opcode = to.source->opcode;
+  const bool readOnly = std::find(opcode.begin(), opcode.end(), "nc") != opcode.end();
   to.expectOperands(2);
   const Access access = decodeAccess(to, words, to.operand(0), to.operand(1));
   std::vector<Ref> places;
   for (const ptx::Operand &item : access.items)
     places.push_back(to.define(item, access.width));
-  describe(to.emit(loader(access.type, access.width), places, {access.address.base}), access);
+  Instruction &in = to.emit(loader(access.type, access.width), places, {access.address.base});
+  describe(in, access);
+  in.readOnly = readOnly;
 }
 
 void stores(Decoder &to, Modifiers words) {

@@ -292,8 +292,11 @@ SIMT_API cuCtxSetCurrent(CUcontext context) {
 
 SIMT_API cuCtxSynchronize() {
   SIMT_ENTER
-  if (!context->captures.empty())
-    return refuseWhileCapturing(*context);
+  if (!context->captures.empty()) {
+    for (const std::shared_ptr<Capture> &capture : context->captures)
+      capture->invalid = true;
+    return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+  }
   return drainAll(*context);
 }
 

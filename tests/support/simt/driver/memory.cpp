@@ -39,8 +39,8 @@ SIMT_API cuMemGetInfo_v2(size_t *free, size_t *total) {
 
 SIMT_API cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
   SIMT_ENTER
-  if (!context->captures.empty())
-    return refuseWhileCapturing(*context);
+  if (const CUresult refused = refuseWhileCapturing(*context))
+    return refused;
   if (!address || !bytes)
     return CUDA_ERROR_INVALID_VALUE;
   *address = context->memory->allocate(bytes);
@@ -49,8 +49,8 @@ SIMT_API cuMemAlloc_v2(CUdeviceptr *address, size_t bytes) {
 
 SIMT_API cuMemFree_v2(CUdeviceptr address) {
   SIMT_ENTER
-  if (!context->captures.empty())
-    return refuseWhileCapturing(*context);
+  if (const CUresult refused = refuseWhileCapturing(*context))
+    return refused;
   if (!address)
     return CUDA_SUCCESS;
   if (const CUresult result = drainAll(*context))
@@ -60,8 +60,8 @@ SIMT_API cuMemFree_v2(CUdeviceptr address) {
 
 SIMT_API cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags) {
   SIMT_ENTER
-  if (!context->captures.empty())
-    return refuseWhileCapturing(*context);
+  if (const CUresult refused = refuseWhileCapturing(*context))
+    return refused;
   if (!pointer || !bytes || flags > 7)
     return CUDA_ERROR_INVALID_VALUE;
   void *const made = std::aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);

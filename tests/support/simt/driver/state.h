@@ -125,7 +125,7 @@ CUresult findStream(Context &, CUstream, std::shared_ptr<Stream> &);
 CUresult give(Context &, const std::shared_ptr<Stream> &, std::function<CUresult()>); // or into its capture
 CUresult drain(Context &, Stream &, uint64_t until = ~uint64_t(0));
 CUresult drainAll(Context &);
-CUresult refuseWhileCapturing(Context &); // for calls that a capture does not allow
+CUresult refuseWhileCapturing(Context &); // for calls that are allowed only to a relaxed capture
 
 bool isPinned(const Context &, const void *, uint64_t bytes);
 

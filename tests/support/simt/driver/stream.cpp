@@ -21,9 +21,11 @@ static CUresult invalidate(Capture &capture, CUresult error) {
 }
 
 CUresult refuseWhileCapturing(Context &context) {
+  CUresult result = CUDA_SUCCESS;
   for (const std::shared_ptr<Capture> &capture : context.captures)
-    invalidate(*capture, 0);
-  return CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED;
+    if (capture->mode != CAPTURE_RELAXED)
+      result = invalidate(*capture, CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED);
+  return result;
 }
 
 CUresult give(Context &context, const std::shared_ptr<Stream> &stream, std::function<CUresult()> run) {

@@ -92,6 +92,9 @@ enum {
   FUNCTION_PREFERRED_SHARED_MEMORY_CARVEOUT = 9,
 };
 
+// Of cuStreamBeginCapture: what other calls may do meanwhile.
+enum { CAPTURE_GLOBAL = 0, CAPTURE_THREAD_LOCAL = 1, CAPTURE_RELAXED = 2 };
+
 // Options of cuModuleLoadDataEx.
 enum {
   JIT_INFO_LOG_BUFFER = 3,

@@ -122,6 +122,8 @@ void Block::checkGlobal(Warp &warp, const Instruction &in, Mask mask, const uint
         const uint32_t writer = cell.writer.load();
         if (inLaunch(writer) && writer != number)
           throw raceOfBlocks(writer, "write");
+        if (in.readOnly && writer == number)
+          throw fault("read through the read-only path (.nc) of what this launch wrote");
         const Tag written = cell.writerTag.load(std::memory_order_relaxed);
         if (writer == number && !check.order.ordered(written, warp.index, thread))
           throw raceInBlock(written);

@@ -72,11 +72,12 @@ enum BarrierFlavour { BARRIER_SYNC, BARRIER_ARRIVE, BARRIER_POPC, BARRIER_AND, B
 struct Instruction {
   Handler run = nullptr;
   Kind kind = Kind::PLAIN;
-  uint8_t bytes = 0;   // of memory: an element
-  uint8_t count = 1;   // of memory: elements; of matrices: how many
-  uint8_t width = 0;   // of memory: a lane of the registers of an element
-  uint8_t space = 0;   // of memory
-  bool narrow = false; // of memory: the address is a register of 32 bits
+  uint8_t bytes = 0;     // of memory: an element
+  uint8_t count = 1;     // of memory: elements; of matrices: how many
+  uint8_t width = 0;     // of memory: a lane of the registers of an element
+  uint8_t space = 0;     // of memory
+  bool readOnly = false; // of memory: ld.global.nc, for what nobody writes during the launch
+  bool narrow = false;   // of memory: the address is a register of 32 bits
   bool guardNegated = false;
   Ref guard = NONE;
   Ref members = NONE;
