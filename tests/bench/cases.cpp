@@ -28,7 +28,9 @@ template <typename... Sizes> std::string named(const std::string &name, Sizes...
 
 Graph product(Shape a, Shape b, Matmul op) {
   Graph graph;
-  graph.output("y", matmul(graph.input("a", a, Dtype::f32), graph.input("b", b, Dtype::f32), op));
+  // One after the other: which of two arguments is made first is the compiler's choice, and a worker looks for a first.
+  const Tensor left = graph.input("a", a, Dtype::f32), right = graph.input("b", b, Dtype::f32);
+  graph.output("y", matmul(left, right, op));
   return graph;
 }
 
