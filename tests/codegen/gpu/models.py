@@ -69,7 +69,7 @@ def assemble(arguments):
                     spills[kernel] = int(stores)
                 worst = max(spills, key=spills.get)
                 print(f"{name:20} {arguments.dtype} {architecture:7} {len(registers):4} kernels, registers at most {max(registers)}, "
-                      f"{sum(n > 0 for n in spills.values())} with spills, at most {spills[worst]} bytes ({worst})", flush=True)
+                      f"{sum(n > 0 for n in spills.values())} with spills" + (f", at most {spills[worst]} bytes ({worst})" if spills[worst] else ""), flush=True)
                 for kernel, stores in spills.items():
                     if stores > MOST_SPILLS:
                         wrong.append(f"{name}, {architecture}: {kernel} spills {stores} bytes, {MOST_SPILLS} are allowed")
