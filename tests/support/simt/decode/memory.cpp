@@ -311,7 +311,25 @@ void copies(Decoder &to, Modifiers words) {
   in.imm = a.offset << 32 | (d.offset & 0xffffffff);
 }
 
-void fence(Decoder &to, Modifiers) { to.emit(nothing, {}, {}); }
+// Threads take turns here, so memory is in order already. Fences between kinds of access (.proxy) are not known.
+void fence(Decoder &to, Modifiers words) {
+  const std::string &name = to.source->opcode[0];
+  to.expectOperands(name == "nanosleep");
+  bool known = false;
+  if (name == "nanosleep") {
+    known = words.take("u32");
+    to.use(to.operand(0), 4);
+  } else if (name == "membar") {
+    known = words.takeAny({"cta", "gl", "sys"});
+  } else {
+    words.takeAny({"sc", "acq_rel"});
+    known = words.takeAny({"cta", "cluster", "gpu", "sys"});
+  }
+  if (!known)
+    words.unknown();
+  words.done();
+  to.emit(nothing, {}, {});
+}
 
 void prefetch(Decoder &to, Modifiers words) {
   words.takeAny({"global", "local"});
