@@ -100,6 +100,7 @@ private:
       const int64_t whole = x.k / pieceDepth * pieceDepth;
       sums = e.loop(0, whole, pieceDepth, sums,
                     [&](Value depth, ValueRange carried) { return stepAt(depth, 8, SmallVector<Value>(carried)); });
+      e.keepRolled(sums);
       if (x.k > whole)
         sums = stepAt(e.constant(whole), (x.k - whole) / 2, sums);
     }

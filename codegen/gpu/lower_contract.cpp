@@ -167,6 +167,8 @@ void contractInF32(const Emitter &e, const Contract &x) {
     SmallVector<Value> sums(cut.rowsEach * cut.columnsEach, e.zeroOf(f32));
     sums = e.loop(0, whole, unroll, sums,
                   [&](Value at, ValueRange carried) { return steps(at, unroll, SmallVector<Value>(carried)); });
+    if (cut.rowsEach * cut.columnsEach * unroll >= 128)
+      e.keepRolled(sums);
     for (int64_t at = whole; at < x.k; ++at)
       sums = steps(e.constant(at), 1, sums);
 
