@@ -52,7 +52,16 @@ int compile(const Model &model, const GeneratorOptions &options) {
   ModelDiagnostics diagnostics(&context, options.remarks);
 
   std::string error;
-  TargetAttr target = targetFor(context, options.target.empty() ? options.cpu : options.target, error);
+  const bool forGpu = !options.target.empty();
+  if (forGpu && !llvm::StringRef(options.target).starts_with("nvptx"))
+    return fail("unknown target '" + options.target +
+                "': expected nvptx, nvptx:sm_80 or nvptx:sm_90; --cpu names a CPU");
+  if (llvm::StringRef(options.cpu).starts_with("nvptx"))
+    return fail("unknown CPU '" + options.cpu + "': --target names a GPU");
+  TargetAttr target = targetFor(context, options.cpu, error);
+  // Where the program is for a GPU, a CPU that is named must still be one.
+  if (forGpu && (target || options.cpu == "native"))
+    target = targetFor(context, options.target, error);
   if (!target)
     return fail(error);
   std::string name = !options.symbol.empty() ? options.symbol

@@ -83,11 +83,12 @@ bool parseOptions(int argc, char **argv, GeneratorOptions &options, std::string 
       options.*(*flag) = true;
       continue;
     }
-    if (!hasValue && i + 1 == argc) {
+    llvm::StringRef value = hasValue ? joined : i + 1 < argc ? llvm::StringRef(argv[++i]) : llvm::StringRef();
+    if (value.empty()) {
       error = ("--" + key + " needs a value: " + option->value).str();
       return false;
     }
-    if (!assign(options, *option, hasValue ? joined : llvm::StringRef(argv[++i]), error))
+    if (!assign(options, *option, value, error))
       return false;
   }
   return true;

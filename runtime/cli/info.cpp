@@ -111,6 +111,7 @@ struct Gpu {
   Gpu() {
     try {
       const cuda::DeviceFacts found = cuda::findDevice(cuda::Driver::get());
+      capability = found.capability;
       text = fmt::format("{}, compute capability {}, {} bytes, {} multiprocessors at {}, driver for CUDA {}.{}",
                          found.name, cuda::capabilityText(found.capability), found.bytes, found.multiprocessors,
                          found.clock > 0 ? fmt::format("{:.0f} MHz", found.clock / 1e6) : "an unknown clock",
@@ -128,6 +129,7 @@ struct Gpu {
   }
   std::string text;
   ordered_json facts;
+  int64_t capability = 0; // where there is one
 };
 
 ordered_json describe(const burin_model &model) {
@@ -213,7 +215,12 @@ void print(const burin_model &model) {
     std::string texts;
     for (int64_t i = 0; i < model.num_modules; ++i)
       texts += fmt::format("{}{} ({} bytes)", i ? ", " : "", architectureOf(model.modules[i]), model.modules[i].bytes);
-    fmt::print("kernels for      {}\nGPU              {}\n", texts, Gpu().text);
+    const Gpu gpu;
+    fmt::print("kernels for      {}\nGPU              {}\n", texts, gpu.text);
+    if (gpu.capability != 0 &&
+        std::none_of(model.modules, model.modules + model.num_modules,
+                     [&](const burin_module &module) { return cuda::canRun(gpu.capability, module); }))
+      fmt::print("                 it is older than the kernels: the model cannot run there\n");
   } else {
     fmt::print("cpu              {}\nfeatures         {}\n", model.cpu, model.features);
     for (const std::string &feature : missingFeatures(model.features))

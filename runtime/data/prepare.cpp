@@ -238,12 +238,11 @@ void Preparation::encodeText(const MappedFile &text, uint64_t begin, uint64_t en
     stream->feed(block, ids);
     text.expectWhole();
     text.release(at, at + block.size());
+    if (at + block.size() == end)
+      stream->finish(ids);
     shards.add(ids);
     report(block.size());
   }
-  ids.clear();
-  stream->finish(ids);
-  shards.add(ids);
 }
 
 void Preparation::copyIds(const TokenFile &source, uint64_t begin, uint64_t end, Shards &shards) {

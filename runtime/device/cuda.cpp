@@ -154,10 +154,8 @@ void Cuda::loadModule() {
     const burin_module &module = model_.modules[i];
     offered += fmt::format("{}{}{}", i ? ", " : "", capabilityText(module.compute_capability),
                            module.exact ? " alone" : " and later");
-    bool runs =
-        module.exact ? module.compute_capability == facts_.capability : module.compute_capability <= facts_.capability;
-    if (runs && (!best || module.compute_capability > best->compute_capability ||
-                 (module.compute_capability == best->compute_capability && module.exact)))
+    if (canRun(facts_.capability, module) && (!best || module.compute_capability > best->compute_capability ||
+                                              (module.compute_capability == best->compute_capability && module.exact)))
       best = &module;
   }
   if (!best)

@@ -51,6 +51,10 @@ DeviceFacts findDevice(const Driver &driver) {
   return device;
 }
 
+bool canRun(int64_t capability, const burin_module &module) {
+  return module.exact ? module.compute_capability == capability : module.compute_capability <= capability;
+}
+
 std::string capabilityText(int64_t capability) { return fmt::format("{}.{}", capability / 10, capability % 10); }
 
 double peakFlops(const DeviceFacts &device, std::string_view dtype) {

@@ -2,6 +2,8 @@
 #pragma once
 #include <cstdint>
 #include <string>
+
+#include "abi/burin.h"
 #include <string_view>
 
 #include "device/cuda_driver.h"
@@ -24,6 +26,8 @@ DeviceFacts findDevice(const Driver &driver);
 
 // "9.0"
 std::string capabilityText(int64_t capability);
+// Whether a GPU of that capability can run the text.
+bool canRun(int64_t capability, const burin_module &module);
 
 // FLOP/s of products in `dtype` ("f32" on the ordinary units, "bf16" on matrix units, summed in f32) at the highest
 // clock; 0 for a GPU that is not in the table.

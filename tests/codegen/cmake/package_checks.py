@@ -65,6 +65,11 @@ def command_line(arguments):
     """What the compiler refuses, it refuses in one line, and it leaves no object."""
     calls = {
         ("--cpu=pentium5",): r"error: unknown CPU 'pentium5': expected native, .*\n",
+        ("--target=cuda",): r"error: unknown target 'cuda': expected nvptx, nvptx:sm_80 or nvptx:sm_90; --cpu names a CPU\n",
+        ("--target=nvptx:sm_12",): r"error: unknown target 'nvptx:sm_12': expected nvptx .*\n",
+        ("--target=nvptx", "--cpu=pentium5"): r"error: unknown CPU 'pentium5': expected native, .*\n",
+        ("--cpu=nvptx",): r"error: unknown CPU 'nvptx': --target names a GPU\n",
+        ("--target=",): r"error: --target needs a value: TARGET\n",
         ("--model=none",): r"error: no model 'none': the source has tiny\n",
         ("--batch=0",): r"error: --batch and --length must be at least 1; they are 0 and 8\n",
         ("--dtype=f16",): r"error: --dtype takes f32 or bf16, not 'f16'\n",
