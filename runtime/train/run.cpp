@@ -210,7 +210,8 @@ int Run::go() {
     log.write({{"event", "start"},
                {"model", model.name},
                {"dtype", model.dtype},
-               {"device", device_.name()},
+               // Not the number of threads: it changes nothing in a run.
+               {"device", device_.runsAhead() ? device_.name() : "cpu"},
                {"source_revision", model.source_revision},
                {"parameters", model.parameter_count},
                {"options", toJson(options_)}});
