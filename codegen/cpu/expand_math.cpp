@@ -8,7 +8,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "llvm/ADT/TypeSwitch.h"
 
 namespace burin {
 
@@ -65,17 +64,9 @@ struct ExpandMath : impl::CpuExpandMathBase<ExpandMath> {
       OpBuilder b(op);
       CpuFormula f(b, op->getLoc(), op->getResult(0).getType(), fused);
       Value x = op->getOperand(0);
-      Value result = llvm::TypeSwitch<Operation *, Value>(op)
-                         .Case<math::ExpOp>([&](auto) { return f.exp(x); })
-                         .Case<math::Exp2Op>([&](auto) { return f.exp2(x); })
-                         .Case<math::LogOp>([&](auto) { return f.log(x); })
-                         .Case<math::TanhOp>([&](auto) { return f.tanh(x); })
-                         .Case<math::ErfOp>([&](auto) { return f.erf(x); })
-                         .Case<math::RsqrtOp>([&](auto) { return f.rsqrt(x); })
-                         .Case<math::FmaOp>([&](math::FmaOp fma) {
-                           return fused ? Value() : f.multiplyAdd(fma.getA(), fma.getB(), fma.getC());
-                         })
-                         .Default([](Operation *) { return Value(); });
+      Value result = f.of(op, x);
+      if (auto fma = dyn_cast<math::FmaOp>(op); fma && !fused)
+        result = f.multiplyAdd(fma.getA(), fma.getB(), fma.getC());
       if (!result)
         return;
       op->getResult(0).replaceAllUsesWith(result);

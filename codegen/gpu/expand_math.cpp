@@ -109,14 +109,7 @@ struct ExpandMath : impl::GpuExpandMathBase<ExpandMath> {
       Value x = op->getOperand(0), result;
       if (x.getType().isF32()) {
         Formula f(b, op->getLoc(), x.getType(), /*fused=*/true);
-        result = llvm::TypeSwitch<Operation *, Value>(op)
-                     .Case<math::ExpOp>([&](auto) { return f.exp(x); })
-                     .Case<math::Exp2Op>([&](auto) { return f.exp2(x); })
-                     .Case<math::LogOp>([&](auto) { return f.log(x); })
-                     .Case<math::TanhOp>([&](auto) { return f.tanh(x); })
-                     .Case<math::ErfOp>([&](auto) { return f.erf(x); })
-                     .Case<math::RsqrtOp>([&](auto) { return f.rsqrt(x); })
-                     .Default([](Operation *) { return Value(); });
+        result = f.of(op, x);
       } else if (x.getType().isF64()) {
         DoubleFormula f(b, op->getLoc());
         result = llvm::TypeSwitch<Operation *, Value>(op)

@@ -6,6 +6,7 @@
 
 #include "codegen/gpu/gpu.h"
 #include "codegen/gpu/tile.h"
+#include "codegen/nest.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -40,16 +41,13 @@ struct Operand {
   Fold fold;
 };
 
-using Operands = SmallVector<Operand, 4>;
-
-class Nest {
+class Nest : NestLoops<Operand> {
 public:
-  Nest(OpBuilder &b, linalg::GenericOp op) : b(b), e{b, op.getLoc()}, op(op) {}
+  Nest(OpBuilder &b, linalg::GenericOp op) : NestLoops(op), b(b), e{b, op.getLoc()} {}
 
   LogicalResult lower() {
-    if (failed(readOperands()))
+    if (failed(read([&](Value value, Operand &operand) { return resolve(b, op.getLoc(), value, operand); })))
       return failure();
-    dropAndMergeLoops();
     chooseNumbers();
     sortLoops();
     swaps = !op.getBody()->getOps<SwapLanesOp>().empty();
@@ -70,10 +68,6 @@ public:
 private:
   OpBuilder &b;
   Emitter e;
-  linalg::GenericOp op;
-  Operands inputs, outputs;
-  SmallVector<int64_t> extents;      // of the remaining loops
-  SmallVector<int64_t> loopOf;       // the nest's loop -> remaining loop, or -1 where it has one turn
   SmallVector<size_t> kept, reduced; // loops that all results have, and those that some lack
   int64_t fast = -1;  // the loop along which neighbouring threads (or a thread's own elements) lie; -1: no loops
   int64_t unroll = 1; // elements of the fast loop that a thread takes at a time
@@ -85,83 +79,13 @@ private:
 
   // ---- what the nest is
 
-  LogicalResult readOperands() {
-    int64_t loops = op.getNumLoops();
-    extents.assign(loops, 1);
-    auto read = [&](OpOperand &use, SmallVectorImpl<Operand> &list) -> LogicalResult {
-      Operand operand;
-      operand.argument = op.getMatchingBlockArgument(&use);
-      operand.strides.assign(loops, 0);
-      if (!isa<MemRefType>(use.get().getType())) {
-        operand.scalar = use.get();
-        list.push_back(operand);
-        return success();
-      }
-      operand.tile = resolveTile(b, op.getLoc(), use.get());
-      if (!operand.tile.base)
-        return failure();
-      AffineMap map = op.getMatchingIndexingMap(&use);
-      for (auto [dim, result] : llvm::enumerate(map.getResults())) {
-        auto loop = dyn_cast<AffineDimExpr>(result);
-        if (!loop) {
-          auto constant = dyn_cast<AffineConstantExpr>(result);
-          if (constant && constant.getValue() == 0)
-            continue;
-          return op.emitError() << "internal error: map " << AffineMapAttr::get(map)
-                                << " of a nest is not a projected permutation (please report)";
-        }
-        extents[loop.getPosition()] = operand.tile.sizes[dim];
-        operand.strides[loop.getPosition()] = operand.tile.strides[dim];
-      }
-      list.push_back(operand);
+  static LogicalResult resolve(OpBuilder &b, Location loc, Value value, Operand &operand) {
+    if (!isa<MemRefType>(value.getType())) {
+      operand.scalar = value;
       return success();
-    };
-    for (OpOperand *use : op.getDpsInputOperands())
-      if (failed(read(*use, inputs)))
-        return failure();
-    for (OpOperand &use : op.getDpsInitsMutable())
-      if (failed(read(use, outputs)))
-        return failure();
-    return success();
-  }
-
-  void removeLoop(size_t loop) {
-    extents.erase(extents.begin() + loop);
-    for (Operands *list : {&inputs, &outputs})
-      for (Operand &operand : *list)
-        operand.strides.erase(operand.strides.begin() + loop);
-    for (int64_t &now : loopOf)
-      if (now == static_cast<int64_t>(loop))
-        now = -1;
-      else if (now > static_cast<int64_t>(loop))
-        --now;
-  }
-
-  // Loops of one turn go, and two loops that walk through all operands as one become one.
-  void dropAndMergeLoops() {
-    loopOf = llvm::to_vector(llvm::seq<int64_t>(0, extents.size()));
-    for (size_t loop = extents.size(); loop-- > 0;)
-      if (extents[loop] == 1)
-        removeLoop(loop);
-    SmallVector<bool> indexed(op.getNumLoops(), false);
-    op.getBody()->walk([&](linalg::IndexOp index) { indexed[index.getDim()] = true; });
-    auto isIndexed = [&](size_t loop) {
-      for (auto [original, now] : llvm::enumerate(loopOf))
-        if (now == static_cast<int64_t>(loop) && indexed[original])
-          return true;
-      return false;
-    };
-    for (size_t outer = extents.size() < 2 ? 0 : extents.size() - 1; outer-- > 0;) {
-      size_t inner = outer + 1;
-      auto contiguous = [&](const Operand &operand) {
-        return operand.strides[outer] == operand.strides[inner] * extents[inner];
-      };
-      if (isIndexed(outer) || isIndexed(inner) || !llvm::all_of(inputs, contiguous) ||
-          !llvm::all_of(outputs, contiguous))
-        continue;
-      extents[inner] *= extents[outer];
-      removeLoop(outer);
     }
+    operand.tile = resolveTile(b, loc, value);
+    return success(operand.tile.base != nullptr);
   }
 
   // 32-bit numbers unless something in the nest is beyond them.

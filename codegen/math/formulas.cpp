@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/TypeUtilities.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace burin {
 
@@ -45,6 +46,17 @@ Value Formula::bf16(Value x, Type type) {
   if (auto vector = dyn_cast<VectorType>(type))
     half = vector.clone(half);
   return arith::BitcastOp::create(b, loc, type, arith::TruncIOp::create(b, loc, half, upper));
+}
+
+Value Formula::of(Operation *op, Value x) {
+  return llvm::TypeSwitch<Operation *, Value>(op)
+      .Case<math::ExpOp>([&](auto) { return exp(x); })
+      .Case<math::Exp2Op>([&](auto) { return exp2(x); })
+      .Case<math::LogOp>([&](auto) { return log(x); })
+      .Case<math::TanhOp>([&](auto) { return tanh(x); })
+      .Case<math::ErfOp>([&](auto) { return erf(x); })
+      .Case<math::RsqrtOp>([&](auto) { return rsqrt(x); })
+      .Default([](Operation *) { return Value(); });
 }
 
 Value Formula::exp(Value x) {

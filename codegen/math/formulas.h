@@ -22,6 +22,9 @@ public:
   Formula(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, bool fused);
   virtual ~Formula() = default;
 
+  // What an op of the math dialect with one operand computes; null for those that are not here.
+  mlir::Value of(mlir::Operation *op, mlir::Value x);
+
   mlir::Value exp(mlir::Value x);
   mlir::Value exp2(mlir::Value x);
   mlir::Value log(mlir::Value x);
