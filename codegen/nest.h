@@ -5,10 +5,79 @@
 // `argument` (of the nest's body).
 #pragma once
 
+#include <limits>
+
+#include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/Math/IR/Math.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
 
 namespace burin {
+
+// How two partial results become one: known only for folds such as sum and maximum.
+struct Fold {
+  // Of the body; its operands are the value so far and something that does not depend on it.
+  mlir::Operation *op = nullptr;
+  double neutral = 0;
+};
+
+// The fold that the body computes for the result that is `soFar` in it; nothing where partial results cannot be joined.
+inline Fold foldOf(mlir::linalg::GenericOp nest, mlir::BlockArgument soFar) {
+  using namespace mlir;
+  constexpr double infinity = std::numeric_limits<double>::infinity();
+  Value yielded = nest.getBody()->getTerminator()->getOperand(soFar.getArgNumber() - nest.getNumDpsInputs());
+  Operation *fold = yielded.getDefiningOp();
+  // x > now ? x : now
+  if (auto choice = dyn_cast_or_null<arith::SelectOp>(fold)) {
+    auto greater = choice.getCondition().getDefiningOp<arith::CmpFOp>();
+    if (greater && greater.getPredicate() == arith::CmpFPredicate::OGT && greater.getRhs() == soFar &&
+        choice.getFalseValue() == soFar && greater.getLhs() == choice.getTrueValue() &&
+        llvm::range_size(soFar.getUses()) == 2 && greater->hasOneUse() && yielded.hasOneUse())
+      return {fold, -infinity};
+    return {};
+  }
+  if (!fold || !yielded.hasOneUse() || !soFar.hasOneUse() || *soFar.getUsers().begin() != fold)
+    return {};
+  if (auto fma = dyn_cast<math::FmaOp>(fold))
+    return fma.getC() == soFar ? Fold{fold, 0} : Fold{};
+  return llvm::TypeSwitch<Operation *, Fold>(fold)
+      .Case<arith::AddFOp, arith::AddIOp, arith::OrIOp>([&](auto) {
+        return Fold{fold, 0};
+      })
+      .Case<arith::MulFOp, arith::MulIOp>([&](auto) {
+        return Fold{fold, 1};
+      })
+      .Case<arith::MaximumFOp, arith::MaxNumFOp>([&](auto) {
+        return Fold{fold, -infinity};
+      })
+      .Case<arith::MinimumFOp, arith::MinNumFOp>([&](auto) {
+        return Fold{fold, infinity};
+      })
+      .Case<arith::MaxSIOp>([&](auto) {
+        return Fold{fold, static_cast<double>(std::numeric_limits<int32_t>::min())};
+      })
+      .Case<arith::MinSIOp>([&](auto) {
+        return Fold{fold, static_cast<double>(std::numeric_limits<int32_t>::max())};
+      })
+      .Case<arith::AndIOp>([&](auto) {
+        return Fold{fold, -1};
+      })
+      .Default([](Operation *) { return Fold{}; });
+}
+
+// Two partial results as one.
+inline mlir::Value join(mlir::OpBuilder &b, mlir::Location loc, const Fold &fold, mlir::Value soFar, mlir::Value more) {
+  using namespace mlir;
+  if (isa<math::FmaOp>(fold.op))
+    return arith::AddFOp::create(b, loc, soFar, more);
+  if (isa<arith::SelectOp>(fold.op)) {
+    Value greater = arith::CmpFOp::create(b, loc, arith::CmpFPredicate::OGT, more, soFar);
+    return arith::SelectOp::create(b, loc, greater, more, soFar);
+  }
+  OperationState state(loc, fold.op->getName(), ValueRange{soFar, more}, soFar.getType(), fold.op->getAttrs());
+  return b.create(state)->getResult(0);
+}
 
 template <typename Operand> class NestLoops {
 protected:

@@ -23,12 +23,6 @@ using namespace cpu;
 
 namespace {
 
-// How an accumulated result is joined over lanes: known only for folds such as sum and maximum.
-struct Fold {
-  Operation *op = nullptr; // of the body; its operands are the value so far and something that does not depend on it
-  double neutral = 0;
-};
-
 struct Operand {
   Tile tile;
   SmallVector<int64_t> strides; // by loop; 0 where the operand lacks it
@@ -104,47 +98,6 @@ private:
     return success(operand.tile.flat != nullptr);
   }
 
-  // The fold that a result's body computes, or nothing where lanes cannot be joined afterwards.
-  Fold findFold(Operand &result) {
-    Value yielded = op.getBody()->getTerminator()->getOperand(result.argument.getArgNumber() - inputs.size());
-    Operation *fold = yielded.getDefiningOp();
-    if (!fold || !yielded.hasOneUse() || !result.argument.hasOneUse() || *result.argument.getUsers().begin() != fold)
-      return {};
-    double infinity = std::numeric_limits<double>::infinity();
-    if (auto fma = dyn_cast<math::FmaOp>(fold))
-      return fma.getC() == result.argument ? Fold{fold, 0} : Fold{};
-    return llvm::TypeSwitch<Operation *, Fold>(fold)
-        .Case<arith::AddFOp, arith::AddIOp, arith::OrIOp>([&](auto) {
-          return Fold{fold, 0};
-        })
-        .Case<arith::MulFOp, arith::MulIOp>([&](auto) {
-          return Fold{fold, 1};
-        })
-        .Case<arith::MaximumFOp, arith::MaxNumFOp>([&](auto) {
-          return Fold{fold, -infinity};
-        })
-        .Case<arith::MinimumFOp, arith::MinNumFOp>([&](auto) {
-          return Fold{fold, infinity};
-        })
-        .Case<arith::MaxSIOp>([&](auto) {
-          return Fold{fold, static_cast<double>(std::numeric_limits<int32_t>::min())};
-        })
-        .Case<arith::MinSIOp>([&](auto) {
-          return Fold{fold, static_cast<double>(std::numeric_limits<int32_t>::max())};
-        })
-        .Case<arith::AndIOp>([&](auto) {
-          return Fold{fold, -1};
-        })
-        .Default([](Operation *) { return Fold{}; });
-  }
-
-  Value join(const Fold &fold, Value x, Value y) {
-    if (isa<math::FmaOp>(fold.op))
-      return arith::AddFOp::create(b, e.loc, x, y);
-    OperationState state(e.loc, fold.op->getName(), ValueRange{x, y}, x.getType(), fold.op->getAttrs());
-    return b.create(state)->getResult(0);
-  }
-
   // Rough cost of the body in vector instructions.
   int64_t bodyCost() {
     int64_t cost = 0;
@@ -178,7 +131,7 @@ private:
         continue;
       }
       acrossLanes = true;
-      output.fold = findFold(output);
+      output.fold = foldOf(op, output.argument);
       scalar |= !output.fold.op; // in order, one element after the other
     }
     // Lanes beyond a tail hold zeros, which must not be divided by.
@@ -346,9 +299,9 @@ private:
         SmallVector<Value> parts(ArrayRef<Value>(registers).slice(v * partial, partial));
         for (; parts.size() > 1; parts.truncate((parts.size() + 1) / 2))
           for (size_t i = 0, half = (parts.size() + 1) / 2; half + i < parts.size(); ++i)
-            parts[i] = join(output.fold, parts[i], parts[half + i]);
-        Value joined = e.reduce(parts[0], [&](Value x, Value y) { return join(output.fold, x, y); });
-        after.push_back(join(output.fold, before[v], joined));
+            parts[i] = join(b, e.loc, output.fold, parts[i], parts[half + i]);
+        Value joined = e.reduce(parts[0], [&](Value x, Value y) { return join(b, e.loc, output.fold, x, y); });
+        after.push_back(join(b, e.loc, output.fold, before[v], joined));
       }
       registers = after;
     }

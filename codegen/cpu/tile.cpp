@@ -1,4 +1,5 @@
 #include "codegen/cpu/tile.h"
+#include "codegen/math/formulas.h"
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -115,14 +116,7 @@ Value Emitter::mul(Value x, int64_t factor) const {
   return b.createOrFold<arith::MulIOp>(loc, x, index(factor));
 }
 
-Value Emitter::splat(Type type, double value) const {
-  Type element = getElementTypeOrSelf(type);
-  TypedAttr attribute = isa<FloatType>(element) ? TypedAttr(FloatAttr::get(element, value))
-                                                : TypedAttr(IntegerAttr::get(element, static_cast<int64_t>(value)));
-  if (auto vector = dyn_cast<VectorType>(type))
-    attribute = DenseElementsAttr::get(vector, attribute);
-  return arith::ConstantOp::create(b, loc, attribute);
-}
+Value Emitter::splat(Type type, double value) const { return burin::splat(b, loc, type, value); }
 
 Type Emitter::lanesOf(Type element, int64_t lanes) const {
   return lanes == 1 ? element : Type(VectorType::get({lanes}, element));

@@ -25,12 +25,6 @@ using namespace gpu;
 
 namespace {
 
-// How two partial results become one: known only for folds such as sum and maximum.
-struct Fold {
-  Operation *op = nullptr; // of the body; its operands are the value so far and something that does not depend on it
-  double neutral = 0;
-};
-
 struct Operand {
   Tile tile;
   Value scalar;                 // instead of a tile: the same for all
@@ -108,7 +102,7 @@ private:
       (llvm::all_of(outputs, [&](Operand &output) { return has(output, loop); }) ? kept : reduced).push_back(loop);
     for (Operand &output : outputs)
       if (output.accumulated)
-        output.fold = findFold(output);
+        output.fold = foldOf(op, output.argument);
   }
 
   // Accumulated results have the kept loops alone.
@@ -116,59 +110,6 @@ private:
     return llvm::all_of(outputs, [&](const Operand &output) {
       return !output.accumulated || llvm::none_of(reduced, [&](size_t loop) { return has(output, loop); });
     });
-  }
-
-  Fold findFold(Operand &result) {
-    Value yielded = op.getBody()->getTerminator()->getOperand(result.argument.getArgNumber() - inputs.size());
-    Operation *fold = yielded.getDefiningOp();
-    double infinity = std::numeric_limits<double>::infinity();
-    // x > now ? x : now
-    if (auto choice = dyn_cast_or_null<arith::SelectOp>(fold)) {
-      auto greater = choice.getCondition().getDefiningOp<arith::CmpFOp>();
-      if (greater && greater.getPredicate() == arith::CmpFPredicate::OGT && greater.getRhs() == result.argument &&
-          choice.getFalseValue() == result.argument && greater.getLhs() == choice.getTrueValue() &&
-          llvm::range_size(result.argument.getUses()) == 2 && greater->hasOneUse() && yielded.hasOneUse())
-        return {fold, -infinity};
-      return {};
-    }
-    if (!fold || !yielded.hasOneUse() || !result.argument.hasOneUse() || *result.argument.getUsers().begin() != fold)
-      return {};
-    if (auto fma = dyn_cast<math::FmaOp>(fold))
-      return fma.getC() == result.argument ? Fold{fold, 0} : Fold{};
-    return llvm::TypeSwitch<Operation *, Fold>(fold)
-        .Case<arith::AddFOp, arith::AddIOp, arith::OrIOp>([&](auto) {
-          return Fold{fold, 0};
-        })
-        .Case<arith::MulFOp, arith::MulIOp>([&](auto) {
-          return Fold{fold, 1};
-        })
-        .Case<arith::MaximumFOp, arith::MaxNumFOp>([&](auto) {
-          return Fold{fold, -infinity};
-        })
-        .Case<arith::MinimumFOp, arith::MinNumFOp>([&](auto) {
-          return Fold{fold, infinity};
-        })
-        .Case<arith::MaxSIOp>([&](auto) {
-          return Fold{fold, static_cast<double>(std::numeric_limits<int32_t>::min())};
-        })
-        .Case<arith::MinSIOp>([&](auto) {
-          return Fold{fold, static_cast<double>(std::numeric_limits<int32_t>::max())};
-        })
-        .Case<arith::AndIOp>([&](auto) {
-          return Fold{fold, -1};
-        })
-        .Default([](Operation *) { return Fold{}; });
-  }
-
-  Value join(const Fold &fold, Value soFar, Value more) {
-    if (isa<math::FmaOp>(fold.op))
-      return arith::AddFOp::create(b, e.loc, soFar, more);
-    if (isa<arith::SelectOp>(fold.op)) {
-      Value greater = arith::CmpFOp::create(b, e.loc, arith::CmpFPredicate::OGT, more, soFar);
-      return arith::SelectOp::create(b, e.loc, greater, more, soFar);
-    }
-    OperationState state(e.loc, fold.op->getName(), ValueRange{soFar, more}, soFar.getType(), fold.op->getAttrs());
-    return b.create(state)->getResult(0);
   }
 
   SmallVector<size_t> accumulators() const {
@@ -389,7 +330,7 @@ private:
   SmallVector<Value> joined(ValueRange soFar, ValueRange more) {
     SmallVector<Value> values;
     for (auto [i, x, y] : llvm::zip_equal(accumulators(), soFar, more))
-      values.push_back(join(outputs[i].fold, x, y));
+      values.push_back(join(b, e.loc, outputs[i].fold, x, y));
     return values;
   }
 

@@ -16,7 +16,7 @@ using namespace mlir;
 static constexpr float roundingShift = 12582912.0f; // 1.5 * 2^23
 static constexpr float infinity = std::numeric_limits<float>::infinity();
 
-static Value splat(OpBuilder &b, Location loc, Type type, double value) {
+Value splat(OpBuilder &b, Location loc, Type type, double value) {
   Type element = getElementTypeOrSelf(type);
   TypedAttr attribute = isa<FloatType>(element) ? TypedAttr(FloatAttr::get(element, value))
                                                 : TypedAttr(IntegerAttr::get(element, static_cast<int64_t>(value)));

@@ -15,6 +15,9 @@
 
 namespace burin {
 
+// A constant of a type: a scalar, or a vector of equal elements.
+mlir::Value splat(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type, double value);
+
 // Arithmetic on values of one type: f32 or a vector of it, and integers of the same width. `fused`: whether a
 // multiply-add is one instruction.
 class Formula {

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "support/expect_refused.h"
 #include "support/program.h"
 
 namespace burin::test {
@@ -23,15 +24,6 @@ struct CliTest : testing::Test {
     std::vector<std::string> arguments = {"train", "--data", data, "--out", out, "--threads", "1"};
     arguments.insert(arguments.end(), extra.begin(), extra.end());
     return run(TOY, arguments);
-  }
-
-  // One line on standard error that starts with "error: ", nothing else, and this exit code.
-  static void expectRefused(const Result &result, int code, const std::string &message) {
-    EXPECT_EQ(result.code, code) << result.err;
-    EXPECT_EQ(result.err.rfind("error: ", 0), 0u) << result.err;
-    EXPECT_EQ(std::count(result.err.begin(), result.err.end(), '\n'), 1) << result.err;
-    EXPECT_NE(result.err.find(message), std::string::npos) << "said:     " << result.err << "expected: " << message;
-    EXPECT_EQ(result.err.find("internal error"), std::string::npos);
   }
 };
 
