@@ -45,6 +45,14 @@ public:
     if (width < lanes || n < lanes)
       lanes = llvm::bit_ceil<uint64_t>(std::min(n, width));
 
+    if (op.getAhead() && packed && width == target.getPanelVectors() * lanes) {
+      ahead = resolveTile(b, e.loc, op.getAhead());
+      if (!ahead.flat)
+        return failure();
+      const int64_t blocks = llvm::divideCeil(n, width) * blocksOf(target.getPanelVectors());
+      aheadRows = llvm::divideCeil(ahead.sizes[0], blocks);
+    }
+
     int64_t panels = n / width;
     e.loop(panels, 1, {}, [&](Value panel, ValueRange) {
       emitPanel(panel, width);
@@ -60,7 +68,8 @@ private:
   Emitter e;
   ContractOp op;
   TargetAttr target;
-  Tile c, left, right;
+  Tile c, left, right, ahead;
+  int64_t aheadRows = 0;                    // of `ahead` that are fetched beside a block of c
   int64_t m = 0, n = 0, k = 0;              // k in steps: elements, or pairs of them in bf16
   int64_t pair = 1;                         // elements of a and of a row of b that a step takes
   int64_t width = 0;                        // columns of a panel of b; all of them where b is not packed
@@ -70,6 +79,8 @@ private:
   // Rows of a block so many vectors wide. More than 12 bring nothing: that many sums in flight hide the latency of a
   // multiply-add.
   int64_t maxRows(int64_t vectors) const { return std::min<int64_t>(12, target.getRegisters() * 3 / 4 / vectors); }
+
+  int64_t blocksOf(int64_t vectors) const { return llvm::divideCeil(m, maxRows(vectors)); }
 
   // One panel of b, of which `columns` count, in groups of vectors. Four vectors are two twos: three and a one would
   // starve for sums.
@@ -87,7 +98,7 @@ private:
     Value start = e.mul(panel, width);
     Value base = e.add(right.offset, e.mul(panel, panelStride));
     e.loop(groups, 1, {}, [&](Value group, ValueRange) {
-      emitColumns(start, base, e.mul(group, most * lanes), most, lanes);
+      emitColumns(panel, start, base, e.mul(group, most * lanes), most, lanes);
       return SmallVector<Value>{};
     });
     int64_t done = groups * most;
@@ -95,19 +106,20 @@ private:
       int64_t now = vectors - done > most ? (vectors - done) / 2 : vectors - done;
       bool last = done + now == vectors;
       int64_t tail = last && columns % lanes != 0 ? columns % lanes : lanes;
-      emitColumns(start, base, e.index(done * lanes), now, tail);
+      emitColumns(panel, start, base, e.index(done * lanes), now, tail);
       done += now;
     }
   }
 
   // All rows of a few vectors of columns that start `column` into the panel; `tail` lanes of the last vector count.
-  void emitColumns(Value start, Value base, Value column, int64_t vectors, int64_t tail) {
-    int64_t blocks = llvm::divideCeil(m, maxRows(vectors)), rows = llvm::divideCeil(m, blocks), whole = m / rows * rows;
+  void emitColumns(Value panel, Value start, Value base, Value column, int64_t vectors, int64_t tail) {
+    int64_t blocks = blocksOf(vectors), rows = llvm::divideCeil(m, blocks), whole = m / rows * rows;
     Value cAt = e.add(c.offset, e.add(start, column)); // columns of c have stride 1
     Value bAt = e.add(base, e.mul(column, pair));
     auto block = [&](Value row, int64_t count) {
+      Value number = arith::DivUIOp::create(b, e.loc, row, e.index(rows));
       emitBlock(e.add(cAt, e.mul(row, c.strides[0])), e.add(left.offset, e.mul(row, left.strides[0])), bAt, count,
-                vectors, tail);
+                vectors, tail, panel, number);
     };
     e.loop(whole, rows, {}, [&](Value row, ValueRange) {
       block(row, rows);
@@ -117,16 +129,31 @@ private:
       block(e.index(whole), m - whole);
   }
 
-  void emitBlock(Value cAt, Value aAt, Value bAt, int64_t rows, int64_t vectors, int64_t tail) {
+  void fetch(Value flat, Value at) {
+    memref::PrefetchOp::create(b, e.loc, flat, ValueRange{at}, /*isWrite=*/false, /*locality=*/2, /*isDataCache=*/true);
+  }
+
+  // One row of what lies ahead; rows beyond the last are the last.
+  void fetchRow(Value row) {
+    constexpr int64_t line = 64 / sizeof(float);
+    Value last = e.index(ahead.sizes[0] - 1);
+    Value at = e.add(ahead.offset, e.mul(arith::MinUIOp::create(b, e.loc, row, last), ahead.strides[0]));
+    // Rows that do not start with a line may end in one more.
+    const bool aligned = ahead.sizes[1] % line == 0 && ahead.strides[0] % line == 0;
+    for (int64_t i = 0; i < ahead.sizes[1] + (aligned ? 0 : line - 1); i += line)
+      fetch(ahead.flat, e.add(at, std::min(i, ahead.sizes[1] - 1)));
+  }
+
+  void emitBlock(Value cAt, Value aAt, Value bAt, int64_t rows, int64_t vectors, int64_t tail, Value panel,
+                 Value number) {
     const bool accumulate = op.getAccumulate();
     Type type = e.lanesOf(c.element, lanes);
     auto active = [&](int64_t v) { return v == vectors - 1 ? tail : lanes; };
-    // What will be added to is fetched while the products are made.
-    if (accumulate)
-      for (int64_t r = 0; r < rows; ++r)
-        for (int64_t v = 0; v < vectors; ++v)
-          memref::PrefetchOp::create(b, e.loc, c.flat, ValueRange{e.add(cAt, r * c.strides[0] + v * lanes)},
-                                     /*isWrite=*/true, 3, true);
+    // What will be written, and added to, is fetched while the products are made.
+    for (int64_t r = 0; r < rows; ++r)
+      for (int64_t v = 0; v < vectors; ++v)
+        memref::PrefetchOp::create(b, e.loc, c.flat, ValueRange{e.add(cAt, r * c.strides[0] + v * lanes)},
+                                   /*isWrite=*/true, 3, true);
 
     auto step = [&](Value at, int64_t offset, SmallVector<Value> sums) {
       Value bRow = e.add(bAt, e.mul(at, depthStride)), aColumn = e.add(aAt, e.mul(at, pair * left.strides[1]));
@@ -150,12 +177,30 @@ private:
     // cache.
     int64_t unroll = std::clamp<int64_t>(48 / (rows * vectors), 1, 8), whole = k / unroll * unroll;
     SmallVector<Value> sums(rows * vectors, e.splat(type, 0));
-    sums = e.loop(whole, unroll, sums, [&](Value at, ValueRange carried) {
-      SmallVector<Value> now(carried);
-      for (int64_t u = 0; u < unroll; ++u)
-        now = step(at, u, std::move(now));
-      return now;
-    });
+    // What comes next is fetched meanwhile, into the second cache: the next panel of b, each block of rows its share of
+    // it, and what the op says lies ahead, each block of each panel its share.
+    const int64_t blocks = blocksOf(vectors), allTurns = whole / unroll;
+    const int64_t line = 64 * 8 / right.element.getIntOrFloatBitWidth();
+    const int64_t lines = whole == 0 ? 0 : llvm::divideCeil(k * depthStride, line * blocks * allTurns);
+    const bool fetchesPanel = panelStride != 0 && lines <= 2 && vectors == target.getPanelVectors();
+    Value nextPanel = e.add(e.add(bAt, panelStride), e.mul(number, allTurns * lines * line));
+    Value aheadRow = e.mul(e.add(e.mul(panel, blocks), number), aheadRows);
+    auto turns = [&](int64_t first, int64_t count, bool fetches) {
+      sums = e.loop(count, unroll, sums, [&](Value from, ValueRange carried) {
+        Value at = e.add(from, first), turn = arith::DivUIOp::create(b, e.loc, at, e.index(unroll));
+        for (int64_t i = 0; fetchesPanel && i < lines; ++i)
+          fetch(right.flat, e.add(e.add(nextPanel, e.mul(turn, lines * line)), i * line));
+        if (fetches)
+          fetchRow(e.add(aheadRow, turn));
+        SmallVector<Value> now(carried);
+        for (int64_t u = 0; u < unroll; ++u)
+          now = step(at, u, std::move(now));
+        return now;
+      });
+    };
+    const int64_t fetching = std::min(aheadRows * unroll, whole);
+    turns(0, fetching, /*fetches=*/true);
+    turns(fetching, whole - fetching, /*fetches=*/false);
     for (int64_t u = whole; u < k; ++u)
       sums = step(e.index(u), 0, std::move(sums));
 

@@ -80,11 +80,13 @@ private:
       }
       SmallVector<Value> vectors(rows, zero);
       if (active > 0 && transposing) {
+        fetch(e.add(from, column * source.strides[1]), 2 * rows, active, source.strides[1]);
         SmallVector<Value> square(lanes, zero);
         for (int64_t j = 0; j < active; ++j)
           square[j] = e.load(source.flat, e.add(from, (column + j) * source.strides[1]), 1, lanes, rows);
         vectors = e.transpose(square);
       } else if (active > 0) {
+        fetch(e.add(from, column * source.strides[1]), 24 * source.strides[0], rows, source.strides[0]);
         for (int64_t i = 0; i < rows; ++i)
           vectors[i] = loadRow(e.add(from, i * source.strides[0]), column, active, zero);
       }
@@ -102,6 +104,14 @@ private:
         e.store(two, panels.flat, e.add(to, i * width + 2 * column), 1, 2 * written);
       }
     }
+  }
+
+  // Brings `count` elements that lie `stride` apart near, which are read in a while: rows are too short for a machine
+  // to see where the next one lies.
+  void fetch(Value from, int64_t ahead, int64_t count, int64_t stride) {
+    for (int64_t i = 0; i < count; ++i)
+      memref::PrefetchOp::create(b, e.loc, source.flat, ValueRange{e.add(from, ahead + i * stride)}, /*isWrite=*/false,
+                                 /*locality=*/2, /*isDataCache=*/true);
   }
 
   // Up to two vectors of the depth, `active` columns of one: what lies side by side is rounded first, so that a square

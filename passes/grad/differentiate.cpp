@@ -114,7 +114,10 @@ private:
 
   // A parameter's former gradient and the first part of the new one, or the part alone.
   Value withFormer(Value parameter, Value part, mlir::Location loc) {
-    return choose(b, loc, overwrite, part, sum(b, loc, formerGradients.lookup(parameter), part));
+    Value former = formerGradients.lookup(parameter);
+    if (part.getDefiningOp<AddsInto>())
+      return sum(b, loc, choose(b, loc, overwrite, zeros(b, loc, part.getType()), former), part);
+    return choose(b, loc, overwrite, part, sum(b, loc, former, part));
   }
 
   llvm::LogicalResult walkBack(Operation *op) {

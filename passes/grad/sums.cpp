@@ -9,8 +9,18 @@
 
 namespace burin {
 
+static bool isZeros(mlir::Value x) {
+  auto constant = x.getDefiningOp<ConstantOp>();
+  return constant && constant.getValue().isZero();
+}
+
 mlir::Value sum(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Value y) {
-  return AddOp::create(b, loc, x, y);
+  auto adds = y.getDefiningOp<AddsInto>();
+  if (!adds || !y.use_empty() || !isZeros(adds->getOperand(adds.startOperand())))
+    return AddOp::create(b, loc, x, y);
+  adds->moveBefore(b.getInsertionBlock(), b.getInsertionPoint()); // x may have been made after it
+  adds->setOperand(adds.startOperand(), x);
+  return y;
 }
 
 mlir::Value zeros(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type) {

@@ -7,7 +7,7 @@
 
 namespace burin {
 
-// x + y, of one type.
+// x + y, of one type. Where y is new and adds something to zeros, it adds that to x instead.
 mlir::Value sum(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Value y);
 
 mlir::Value zeros(mlir::OpBuilder &b, mlir::Location loc, mlir::Type type);

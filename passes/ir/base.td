@@ -42,6 +42,7 @@ def Burin_IsReduction : DeclareOpInterfaceMethods<Burin_Reduction>;
 def Burin_IsContraction : DeclareOpInterfaceMethods<Burin_Contraction>;
 def Burin_IsView : DeclareOpInterfaceMethods<Burin_View, ["undo"]>;
 def Burin_IsSelfTiled : DeclareOpInterfaceMethods<Burin_SelfTiled>;
+def Burin_IsAddingInto : DeclareOpInterfaceMethods<Burin_AddsInto>;
 
 // Any op of the dialect that computes tensors from tensors.
 class Burin_PureOp<string mnemonic, list<Trait> traits = []> : Op<Burin_Dialect, mnemonic, !listconcat([Pure], traits)>;

@@ -54,7 +54,7 @@ def Burin_Elementwise : OpInterface<"Elementwise"> {
       element's index along the result's last dimension, as an `index`.
     }], "::mlir::Value", "scalar", (ins "::mlir::OpBuilder &":$b, "::mlir::Location":$loc, "::mlir::ValueRange":$operands,
         "::llvm::function_ref<::mlir::Value()>":$lane)>,
-    InterfaceMethod<"True where recomputing an element costs more than storing and loading it (exp, tanh, ...).", "bool", "isExpensive", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<"True where computing an element again inside a kernel costs more than storing and loading it (exp, tanh, ...).", "bool", "isExpensive", (ins), [{}], [{ return false; }]>,
   ];
 }
 
@@ -111,6 +111,17 @@ def Burin_SelfTiled : OpInterface<"SelfTiled"> {
     InterfaceMethod<[{
       Write the work of one cell (an index) at the builder's place. `operands` and `results` say where the tensors lie.
     }], "void", "tile", (ins "::burin::TileBuilder &":$t, "::mlir::Value":$cell, "::llvm::ArrayRef<::burin::Stored>":$operands, "::llvm::ArrayRef<::burin::Stored>":$results)>,
+  ];
+}
+
+def Burin_AddsInto : OpInterface<"AddsInto"> {
+  let cppNamespace = "::burin";
+  let description = [{
+    The only result is an operand with something added to a few of its elements: gradients of gathers. Sums with such a result become its
+    start, and it may lie in the start's place, so that elements to which nothing is added need not be touched.
+  }];
+  let methods = [
+    InterfaceMethod<"The number of the operand that it starts with, of the result's type.", "unsigned", "startOperand", (ins)>,
   ];
 }
 

@@ -76,6 +76,13 @@ llvm::LogicalResult ContractOp::verify() {
     return emitOpError("expected unit stride along the last dimension of c, found ") << getC().getType();
   if ((m > 1 && (*aStrides)[0] == 0) || (k > 1 && (*aStrides)[1] == 0))
     return emitOpError("expected no repeated elements in a, found ") << getA().getType();
+  if (mlir::Value ahead = getAhead()) {
+    auto strides = tileStrides(*this, ahead.getType(), 2);
+    if (failed(strides))
+      return llvm::failure();
+    if ((*strides)[1] != 1)
+      return emitOpError("expected unit stride along the last dimension of what lies ahead, found ") << ahead.getType();
+  }
   const bool pairs = getA().getType().getElementType().isBF16();
   if (pairs && (k % 2 != 0 || (*aStrides)[1] != 1 || getB().getType().getRank() != 3))
     return emitOpError("expected adjacent columns, an even number of them, and a packed b with a in bf16, found ")

@@ -38,7 +38,7 @@ def Burin_GroupOp : Burin_PureOp<"group", [IsolatedFromAbove, SingleBlock]> {
   let description = [{
     Operands and results are whole tensors stored row by row; the body computes the results from the operands with ops of the
     dialect and ends in `burin.yield`. Views at its borders (reshape, transpose) say how operands are read and results written.
-    `kind` names the tile form: `rows`, `columns`, `contraction`, `self`.
+    `kind` names the tile form: `rows`, `columns`, `contraction`, `pack`, `self`.
 
     ```mlir
     %y = burin.group "rows" (%x, %r) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32> {
@@ -137,12 +137,16 @@ def Burin_ContractOp : Op<Burin_Dialect, "contract", [MemoryEffects<[MemRead, Me
 
     In bf16, a is (m, k) with adjacent columns and an even k, b is packed, and pairs of columns of a meet the pairs of b's rows (`burin.pack_panels`).
 
+    `ahead` is a tile of f32, its last dimension of stride 1, that is read soon; a machine may bring it near meanwhile. It is not read here.
+
     ```mlir
     burin.contract %c, %a, %b accumulate : memref<64x96xf32, strided<[256, 1], offset: ?>>, memref<64x256xf32, strided<[256, 1], offset: ?>>, memref<2x256x48xf32>
     ```
   }];
-  let arguments = (ins AnyMemRef:$c, AnyMemRef:$a, AnyMemRef:$b, UnitAttr:$accumulate);
-  let assemblyFormat = "$c `,` $a `,` $b (`accumulate` $accumulate^)? attr-dict `:` type($c) `,` type($a) `,` type($b)";
+  let arguments = (ins AnyMemRef:$c, AnyMemRef:$a, AnyMemRef:$b, Optional<AnyMemRef>:$ahead, UnitAttr:$accumulate);
+  let assemblyFormat = [{
+    $c `,` $a `,` $b (`accumulate` $accumulate^)? (`ahead` $ahead^)? attr-dict `:` type($c) `,` type($a) `,` type($b) (`,` type($ahead)^)?
+  }];
   let hasVerifier = 1;
 }
 

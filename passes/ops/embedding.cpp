@@ -2,6 +2,7 @@
 #include "ops/embedding.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "passes/ir/infer.h"
+#include "passes/ops/constant.h"
 #include "passes/ops/embedding.h"
 #include "passes/ops/embedding_grad.h"
 #include "passes/ops/rows.h"
@@ -45,7 +46,8 @@ void EmbeddingOp::tile(TileBuilder &t, Value cell, ArrayRef<Stored> operands, Ar
 // dtable[r, :] = sum of dy[..., :] where ids = r
 void EmbeddingOp::adjoint(AdjointBuilder &b, ValueRange gradients, MutableArrayRef<Value> operandGradients) {
   if (b.needs(getTable()))
-    operandGradients[0] = b.make<EmbeddingGradOp>(getIds(), gradients[0], getTable().getType().getDimSize(0));
+    operandGradients[0] =
+        b.make<EmbeddingGradOp>(getIds(), gradients[0], b.make<ConstantOp>(getTable().getType(), llvm::APFloat(0.0)));
 }
 
 } // namespace burin

@@ -32,9 +32,18 @@ struct Location {
   int64_t buffer = -1, offset = 0;
 };
 
+// Whether the op of a group that tiles itself adds something into this input and nothing else reads it.
+bool addsInto(GroupOp group, unsigned input) {
+  BlockArgument argument = group.getBody().getArgument(input);
+  auto adds = argument.hasOneUse() ? dyn_cast<AddsInto>(*argument.user_begin()) : nullptr;
+  return adds && argument.use_begin()->getOperandNumber() == adds.startOperand();
+}
+
 // Reading and writing the same element in one group is fine; anything else between a value and what replaces it in
 // place is not. A sum over rows (`maySum`) reads each of them before its last sweep begins.
 bool readsInPlace(GroupOp group, unsigned input, bool maySum = false) {
+  if (group.getKind() == "self")
+    return addsInto(group, input);
   if (group.getKind() != "rows" && group.getKind() != "contraction")
     return false;
   BlockArgument argument = group.getBody().getArgument(input);
@@ -60,10 +69,12 @@ bool isInLastSweep(GroupOp group, Value value) {
 }
 
 // Whether a result of the group may be written over an input: made in one sweep, element by element, or, where rows are
-// swept several times, in the last one.
+// swept several times, in the last one; or with something added to a few of its elements.
 bool mayOverwrite(GroupOp group, unsigned input, unsigned output) {
   if (group.getInputs()[input].getType() != group.getOutputs()[output].getType())
     return false;
+  if (group.getKind() == "self")
+    return addsInto(group, input) && llvm::count(group.getInputs(), group.getInputs()[input]) == 1;
   const bool sums = llvm::any_of(group.getBody().front(), [](Operation &op) { return isa<Reduction>(op); });
   Value value = group.getBody().front().getTerminator()->getOperand(output);
   if ((sums || group.getOutputs().size() > 1) && (group.getKind() != "rows" || !isInLastSweep(group, value)))

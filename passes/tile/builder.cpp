@@ -209,8 +209,8 @@ void TileBuilder::copy(Value from, Value to) {
   map({from}, {to}, [](OpBuilder &, Location, ValueRange x) { return SmallVector<Value>{x[0]}; });
 }
 
-void TileBuilder::contract(Value c, Value a, Value bTile, bool accumulate) {
-  ContractOp::create(b, loc, c, a, bTile, accumulate);
+void TileBuilder::contract(Value c, Value a, Value bTile, bool accumulate, Value ahead) {
+  ContractOp::create(b, loc, c, a, bTile, ahead, accumulate);
 }
 
 void TileBuilder::pack(Value source, Value panels) { PackOp::create(b, loc, source, panels); }

@@ -81,7 +81,8 @@ public:
   void fill(mlir::Value tile, mlir::Value scalar);
   void copy(mlir::Value from, mlir::Value to);
 
-  void contract(mlir::Value c, mlir::Value a, mlir::Value b, bool accumulate);
+  // `ahead`: a tile that is read soon, or null (burin.contract).
+  void contract(mlir::Value c, mlir::Value a, mlir::Value b, bool accumulate, mlir::Value ahead = {});
   void pack(mlir::Value source, mlir::Value panels);
   // A tile rounded to bf16 in scratch, as `contract` takes its left side in bf16: rows padded with zeros to whole
   // pairs.

@@ -230,13 +230,16 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
                   auto depthOf = [&](int64_t count, bool isLast) {
                     return isLast ? f.depth - whole * slice * pair : count * pair;
                   };
-                  auto leftSide = [&](Value firstRow, int64_t count, Value first, int64_t depth) {
+                  auto leftTile = [&](Value firstRow, int64_t count, Value first, int64_t depth) {
                     SmallVector<Value> from(start.begin(), start.begin() + leading);
-                    from[leading - 1] = t.add(row, firstRow);
+                    from[leading - 1] = firstRow;
                     from.push_back(t.mul(first, pair));
                     SmallVector<int64_t> extents(batches, 0);
                     extents.append({count, depth});
-                    Value a = t.tile(left, from, extents);
+                    return t.tile(left, from, extents);
+                  };
+                  auto leftSide = [&](Value firstRow, int64_t count, Value first, int64_t depth) {
+                    Value a = leftTile(t.add(row, firstRow), count, first, depth);
                     if (f.inBf16)
                       return t.inPairs(a);
                     return f.depthStride != 1 && columnCount > width ? inOneBlock(t, a) : a;
@@ -256,34 +259,53 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
                     sizes.append({panels, count, panelColumns});
                     return t.tile(right, from, sizes);
                   };
+                  // Left sides that lie across are many short pieces of memory: what comes next is fetched meanwhile.
+                  // After the last slice that is the first one of the next cell: of the rows below, when these have met
+                  // all columns.
+                  const int64_t lastDepth = depthOf(steps - whole * slice, /*isLast=*/true);
+                  const bool fetches = f.left.where.strides.back() == 1 && f.depthStride != 1 && !f.packs;
+                  auto nextSlice = [&](Value first) {
+                    return fetches ? t.transposed(leftTile(row, rowCount, first, lastDepth)) : Value();
+                  };
+                  auto nextRows = [&]() -> Value {
+                    if (!fetches || factors->size() > 1 || product(grid) == 1)
+                      return {};
+                    Value down =
+                        arith::DivUIOp::create(t.b, t.loc, t.add(at[leading], t.index(1)), t.index(grid.back()));
+                    Value next =
+                        arith::MinUIOp::create(t.b, t.loc, t.add(row, t.mul(down, rowCount)), t.index(rows - rowCount));
+                    return t.transposed(leftTile(next, rowCount, t.index(0), whole ? slice * pair : f.depth));
+                  };
                   if (whole == 0 && !f.packs) {
                     Value &a = prepared[{f.op.getA(), int(f.op.getTransposed())}];
                     if (!a)
                       a = leftSide(t.index(0), rowCount, t.index(0), f.depth);
-                    t.contract(tile, a, rightSide(t.index(0), steps, f.depth), /*accumulate=*/false);
+                    t.contract(tile, a, rightSide(t.index(0), steps, f.depth), /*accumulate=*/false, nextRows());
                     continue;
                   }
                   // A piece that was packed here meets the rows block by block, so that each block stays near.
                   const int64_t rowBlock = f.packs ? std::min<int64_t>(rowCount, 64) : rowCount;
-                  auto take = [&](Value first, int64_t count, bool isLast, bool accumulate) {
+                  auto take = [&](Value first, int64_t count, bool isLast, bool accumulate, Value ahead) {
                     t.withScratch([&] {
                       const int64_t depth = depthOf(count, isLast);
                       Value b = rightSide(first, count, depth);
                       t.forTiles(rowCount, rowBlock, [&](Value firstRow, int64_t size) {
                         t.withScratch([&] {
                           t.contract(t.part(tile, {firstRow, t.index(0)}, {size, columnCount}),
-                                     leftSide(firstRow, size, first, depth), b, accumulate);
+                                     leftSide(firstRow, size, first, depth), b, accumulate, ahead);
                         });
                       });
                     });
                   };
                   if (whole > 0)
-                    take(t.index(0), slice, /*isLast=*/false, /*accumulate=*/false);
+                    take(t.index(0), slice, /*isLast=*/false, /*accumulate=*/false, nextSlice(t.index(slice)));
                   if (whole > 1)
                     t.forEach(t.index(1), t.index(whole), [&](Value number) {
-                      take(t.mul(number, slice), slice, /*isLast=*/false, /*accumulate=*/true);
+                      take(t.mul(number, slice), slice, /*isLast=*/false, /*accumulate=*/true,
+                           nextSlice(t.mul(t.add(number, t.index(1)), slice)));
                     });
-                  take(t.index(whole * slice), steps - whole * slice, /*isLast=*/true, /*accumulate=*/whole > 0);
+                  take(t.index(whole * slice), steps - whole * slice, /*isLast=*/true, /*accumulate=*/whole > 0,
+                       nextRows());
                 }
                 bool more =
                     llvm::any_of(body.ops, [](Operation *op) { return !isa<ProductOp, PackPanelsOp>(op); }) ||

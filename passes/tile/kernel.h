@@ -16,6 +16,9 @@ struct Work {
   std::function<void(mlir::Value cell)> cell;
 };
 
+// The number of the input that the op of a group adds into, where the result has been given its place; else -1.
+int liesInPlaceOf(GroupOp group);
+
 // A group's body with its borders resolved: which values are read from memory, and where; which are written, and where.
 struct GroupBody {
   // memory: the kernel's flat arguments, inputs first.

@@ -37,13 +37,15 @@ std::string describe(GroupOp group) {
 }
 
 // Everything that decides what a kernel computes, as text: equal texts, equal kernels. Names of values are local to the
-// body; where the tensors lie does not count.
+// body; where the tensors lie does not count but for that one case.
 std::string identityOf(GroupOp group) {
   std::string text = group.getKind().str();
   llvm::raw_string_ostream out(text);
   llvm::interleaveComma(group->getOperandTypes(), out);
   out << " -> ";
   llvm::interleaveComma(group->getResultTypes(), out);
+  // An op that adds into an operand leaves the rest alone where the result lies in its place.
+  out << liesInPlaceOf(group);
   // Values are numbered from the group on: a block that is printed alone has the whole module numbered first, for each
   // group anew.
   AsmState state(group);

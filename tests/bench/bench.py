@@ -219,7 +219,7 @@ KERNELS = {
     "norm": [("forward", r"forward", r"$", "copy", lambda rows, width: 8 * rows * width)],
     "swiglu": [("forward", r"forward", r"$", "fma", lambda rows, hidden, width: 6 * rows * hidden * width)],
     "linearloss": [("loss and gradients", r"forward", r"$", "fma", lambda rows, vocab, width: 6 * rows * vocab * width)],
-    "embedding": [("gradient", r"backward (embedding|add \+ where)", rf"forward|{AROUND}", "copy", lambda rows, vocab, width: 4 * (rows + vocab) * width)],
+    "embedding": [("gradient", r"backward (embedding|where)", rf"forward|{AROUND}", "copy", lambda rows, vocab, width: 4 * (rows + vocab) * width)],
     "update": [("clipping", r"backward (mul \+ )?reduce_sum", r"", "copy", lambda parameters: 4 * parameters),
                ("update", r"backward (?!(mul \+ )?reduce_sum)", r"", "copy", lambda parameters: 28 * parameters, lambda parameters: 16 * parameters)],
 }

@@ -47,6 +47,25 @@ func.func @forward_only(%w: tensor<f32> {burin.name = "w", burin.offset = 0 : i6
 
 // -----
 
+// Rows of a table are added to its gradient so far: no gradient of the table's size is made for either of its readers.
+// CHECK-LABEL: func.func @table
+// CHECK-SAME:    %[[FORMER:[a-z0-9]+]]: tensor<5x3xf32> {burin.name = "w", burin.offset = 0 : i64, burin.role = "gradient"}
+// CHECK:         %[[START:.+]] = burin.where %{{.*}}, %{{.*}}, %[[FORMER]]
+// CHECK:         %[[ONE:.+]] = burin.embedding_grad %{{.*}}, %{{.*}} into %[[START]]
+// CHECK:         %[[BOTH:.+]] = burin.embedding_grad %{{.*}}, %{{.*}} into %[[ONE]]
+// CHECK-NOT:     burin.add
+// CHECK:         return %{{.*}}, %[[BOTH]]
+func.func @table(%i: tensor<2xi32> {burin.name = "i", burin.role = "input"}, %j: tensor<2xi32> {burin.name = "j", burin.role = "input"}, %w: tensor<5x3xf32> {burin.name = "w", burin.offset = 0 : i64, burin.role = "parameter"})
+    -> (tensor<f32> {burin.name = "loss", burin.role = "output"}) attributes {burin.entry, burin.differentiate} {
+  %x = burin.embedding %w, %i : tensor<5x3xf32>, tensor<2xi32>
+  %y = burin.embedding %w, %j : tensor<5x3xf32>, tensor<2xi32>
+  %p = burin.mul %x, %y : tensor<2x3xf32>, tensor<2x3xf32>
+  %l = burin.reduce_sum %p over [0, 1] : tensor<2x3xf32>
+  return %l : tensor<f32>
+}
+
+// -----
+
 // Nothing goes through what has no derivative by nature: the gradient of a parameter that is only compared is zero.
 // CHECK-LABEL: func.func @compared
 // CHECK:         %[[ZERO:.+]] = burin.constant 0.0{{.*}} : tensor<3xf32>

@@ -62,6 +62,14 @@ TEST(Contract, RefusesWhatItsKernelCannotRead) {
                          "burin.contract %c, %a, %b : memref<4x6xf32>, memref<4x8xf32>, memref<1x8x5xf32>")
                 .find("expected contiguous panels that hold 8 x 6"),
             std::string::npos);
+  // What lies ahead runs across.
+  EXPECT_NE(reader
+                .errorOf("%c: memref<4x6xf32>, %a: memref<4x8xf32>, %b: memref<8x6xf32>, %n: memref<8x4xf32, "
+                         "strided<[1, 8]>>",
+                         "burin.contract %c, %a, %b ahead %n : memref<4x6xf32>, memref<4x8xf32>, memref<8x6xf32>, "
+                         "memref<8x4xf32, strided<[1, 8]>>")
+                .find("unit stride along the last dimension of what lies ahead"),
+            std::string::npos);
   // A run-time stride.
   EXPECT_NE(
       reader

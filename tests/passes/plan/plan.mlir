@@ -161,3 +161,47 @@ func.func @read_again(%x: tensor<8x8xf32> {burin.role = "input", burin.name = "x
   }
   return %b : tensor<8x8xf32>
 }
+
+// Rows are added to a table where it lies: the zeros, or the former gradient, in the gradient's place, and the sum on top.
+// CHECK-LABEL: @added_into
+// CHECK-SAME:    burin.bytes = array<i64: 0, 256, 0, 0, 0, 128, 0>
+// CHECK:         burin.group "rows" (%{{.*}}) {burin.buffers = array<i64: 1, 1>, burin.offsets = array<i64: 0, 0>}
+// CHECK:         burin.group "self" (%{{.*}}) {burin.buffers = array<i64: 5, 5, 1, 1>, burin.offsets = array<i64: 0, 64, 0, 0>}
+func.func @added_into(%ids: tensor<2xi32> {burin.role = "input", burin.name = "ids"}, %dy: tensor<2x8xf32> {burin.role = "input", burin.name = "dy"},
+                      %former: tensor<8x8xf32> {burin.role = "gradient", burin.name = "w", burin.offset = 0 : i64})
+    -> (tensor<8x8xf32> {burin.role = "gradient", burin.name = "w", burin.offset = 0 : i64}) attributes {burin.entry} {
+  %a = burin.group "rows" (%former) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %o = burin.exp %i : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %b = burin.group "self" (%ids, %dy, %a) : (tensor<2xi32>, tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<2xi32>, %j: tensor<2x8xf32>, %k: tensor<8x8xf32>):
+    %o = burin.embedding_grad %i, %j into %k : tensor<2xi32>, tensor<2x8xf32>, tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  return %b : tensor<8x8xf32>
+}
+
+// Where the start is read once more, the result lies elsewhere and the kernel copies.
+// CHECK-LABEL: @start_read_again
+// CHECK:         burin.group "self" (%{{.*}}) {burin.buffers = array<i64: 5, 5, 6, 4>, burin.offsets = array<i64: 0, 64, 0, 0>}
+func.func @start_read_again(%ids: tensor<2xi32> {burin.role = "input", burin.name = "ids"}, %dy: tensor<2x8xf32> {burin.role = "input", burin.name = "dy"},
+                            %x: tensor<8x8xf32> {burin.role = "input", burin.name = "x"}) -> (tensor<8x8xf32> {burin.role = "output", burin.name = "y"}) attributes {burin.entry} {
+  %a = burin.group "rows" (%x) : (tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>):
+    %o = burin.exp %i : tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %b = burin.group "self" (%ids, %dy, %a) : (tensor<2xi32>, tensor<2x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<2xi32>, %j: tensor<2x8xf32>, %k: tensor<8x8xf32>):
+    %o = burin.embedding_grad %i, %j into %k : tensor<2xi32>, tensor<2x8xf32>, tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  %c = burin.group "rows" (%a, %b) : (tensor<8x8xf32>, tensor<8x8xf32>) -> tensor<8x8xf32> {
+  ^bb0(%i: tensor<8x8xf32>, %j: tensor<8x8xf32>):
+    %o = burin.mul %i, %j : tensor<8x8xf32>, tensor<8x8xf32>
+    burin.yield %o : tensor<8x8xf32>
+  }
+  return %c : tensor<8x8xf32>
+}
