@@ -4,7 +4,7 @@
 # Compiles the variant MODEL (default: the only one of SOURCE, or the one called NAME) and makes
 #   NAME_model   a library of the object, with the header NAME.h in its include path
 #   NAME         the program: NAME train | eval | generate | info | bench
-# TARGET says what the program runs on: cpu (the default), nvptx or nvptx:sm_90 for GPUs, or a CPU and a GPU. With both the CPU's object is NAME.o and the
+# TARGET says what the program runs on: cpu (the default), nvptx for GPUs (nvptx:sm_80 or nvptx:sm_90a: code of one architecture alone), or a CPU and a GPU. With both the CPU's object is NAME.o and the
 # GPU's NAME_cuda.o, with a header each, and the program chooses at run time.
 # STAGES also writes the IR after every stage, as NAME.<number>-<stage>.mlir beside the header. OPTIONS go to the compiler as they are.
 include_guard(GLOBAL)
@@ -46,7 +46,7 @@ function(burin_add_model name)
   endif()
   if(num_targets EQUAL 0 OR num_devices GREATER 1 OR num_targets GREATER 2 OR (num_targets EQUAL 2 AND num_devices EQUAL 0)
      OR NOT "${devices}" MATCHES "^(nvptx(:sm_[0-9]+a?)?)?$")
-    message(FATAL_ERROR "burin_add_model(${name}): TARGET must be cpu, nvptx (or nvptx:sm_90), or a CPU and a GPU, not '${arg_TARGET}'")
+    message(FATAL_ERROR "burin_add_model(${name}): TARGET must be cpu, nvptx (or nvptx:sm_80, nvptx:sm_90a), or a CPU and a GPU, not '${arg_TARGET}'")
   endif()
   if(DEFINED arg_CPU AND NOT on_cpu)
     message(FATAL_ERROR "burin_add_model(${name}): CPU says nothing where TARGET is ${devices}")

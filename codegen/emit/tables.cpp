@@ -229,12 +229,13 @@ std::optional<ModelTable> readTables(ModuleOp module) {
     model.parameterCount += elements(parameter.shape);
   }
 
-  std::map<std::string, Operation *> kernels;
+  std::map<std::string, std::vector<Operation *>> kernels; // one may have several forms, each for an architecture
   for (Operation &op : *module.getBody()) {
     auto function = dyn_cast<FunctionOpInterface>(op);
     if (!function || !op.hasAttr("burin.kernel"))
       continue;
-    kernels[function.getName().str()] = &op;
+    auto variantOf = op.getAttrOfType<StringAttr>("burin.variant_of");
+    kernels[(variantOf ? variantOf.getValue() : function.getName()).str()].push_back(&op);
     auto scratch = op.getAttrOfType<IntegerAttr>("burin.scratch");
     if (!scratch) {
       op.emitError() << "kernel '" << function.getName() << "' lacks 'burin.scratch'";
@@ -257,8 +258,11 @@ std::optional<ModelTable> readTables(ModuleOp module) {
         return std::nullopt;
       }
       auto number = [&](StringRef name) {
-        auto attribute = kernel->second->getAttrOfType<IntegerAttr>(name);
-        return attribute ? attribute.getInt() : 0;
+        int64_t most = 0;
+        for (Operation *form : kernel->second)
+          if (auto attribute = form->getAttrOfType<IntegerAttr>(name))
+            most = std::max(most, attribute.getInt());
+        return most;
       };
       if (isDevice(model.target) && number("burin.threads") > 0) {
         launch.threads = number("burin.threads");

@@ -55,7 +55,7 @@ int compile(const Model &model, const GeneratorOptions &options) {
   const bool forGpu = !options.target.empty();
   if (forGpu && !llvm::StringRef(options.target).starts_with("nvptx"))
     return fail("unknown target '" + options.target +
-                "': expected nvptx, nvptx:sm_80 or nvptx:sm_90; --cpu names a CPU");
+                "': expected nvptx, nvptx:sm_80 or nvptx:sm_90a; --cpu names a CPU");
   if (llvm::StringRef(options.cpu).starts_with("nvptx"))
     return fail("unknown CPU '" + options.cpu + "': --target names a GPU");
   TargetAttr target = targetFor(context, options.cpu, error);
@@ -136,7 +136,7 @@ int compile(const Model &model, const GeneratorOptions &options) {
         return 1;
       for (const DeviceModule &text : texts)
         if (options.stages && !writeFile(file("." + llvm::Twine(number + 1) + "-object.sm_" +
-                                              llvm::Twine(text.computeCapability) + ".ptx"),
+                                              llvm::Twine(text.computeCapability) + (text.isExact ? "a" : "") + ".ptx"),
                                          text.text, error))
           return fail(error);
       report.addObject(llvm::sys::path::filename(file(".o")), object.size(), lap());

@@ -30,7 +30,9 @@ const Option table[] = {
     {"cpu", "CPU", "native, x86-64, x86-64-v2, x86-64-v3, x86-64-v4 or LLVM's name of a CPU (default: native)",
      &GeneratorOptions::cpu},
     {"target", "TARGET",
-     "in place of --cpu: nvptx (GPUs of compute capability 8.0 and later, the same as nvptx:sm_80) or nvptx:sm_90",
+     "in place of --cpu: nvptx (GPUs of compute capability 8.0 and later, in bf16 code of its own for 9.0), or "
+     "nvptx:sm_80 or "
+     "nvptx:sm_90a alone",
      &GeneratorOptions::target},
     {"dtype", "DTYPE", "what products take: f32, or operands rounded to bf16 and summed in f32 (default: f32)",
      &GeneratorOptions::dtype},

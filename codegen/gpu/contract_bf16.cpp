@@ -37,18 +37,37 @@ struct Cut {
   int64_t rowWords() const { return static_cast<int64_t>(llvm::alignTo(columns(), 32)) + 8; }
 };
 
+// A word of two neighbours along the depth, pair first + member; zero where fewer are there.
+Value pairWord(const Emitter &e, Value start, Value at, int64_t first, Value member, int64_t pairs) {
+  const Type i32 = e.b.getI32Type();
+  Value there = pairs >= first + 4 ? Value() : e.less(e.add(member, first), pairs);
+  return e.when(there, e.zeroOf(i32), [&] { return SmallVector<Value>{e.load(i32, e.at(start, i32, at), 4)}; })[0];
+}
+
+// Lanes 0..15 name the rows' first halves, lanes 16..31 their second ones.
+SmallVector<Value> fetch(const Emitter &e, Value address) {
+  const Type i32 = e.b.getI32Type();
+  auto four = LLVM::LLVMStructType::getLiteral(e.b.getContext(), {i32, i32, i32, i32});
+  Value all =
+      NVVM::LdMatrixOp::create(e.b, e.loc, four, address, e.b.getI32IntegerAttr(4),
+                               NVVM::MMALayoutAttr::get(e.b.getContext(), NVVM::MMALayout::row),
+                               NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
+                               NVVM::LdStMatrixEltTypeAttr::get(e.b.getContext(), NVVM::LdStMatrixEltType::B16));
+  SmallVector<Value> parts;
+  for (int64_t i = 0; i < 4; ++i)
+    parts.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, all, i));
+  return parts;
+}
+
 class Pieces {
 public:
   Pieces(const Emitter &e, const Contract &x)
       : e(e), x(x), cut(x.m, x.n), i32(e.b.getI32Type()), f32(e.b.getF32Type()) {
-    fetchesA = x.a.shared && x.a.alignment % 16 == 0 && x.a.strides[0] % 8 == 0;
     streams =
         x.streamsB && x.b.alignment % 16 == 0 && x.depthStride % 8 == 0 && x.panelStride % 8 == 0 && x.k / 2 >= portion;
     Value lane = e.rem(e.thread(), lanesOfWarp), warp = e.div(e.thread(), lanesOfWarp);
     group = e.div(lane, 4);
     member = e.rem(lane, 4);
-    fetchRow = e.rem(lane, 16);
-    fetchColumn = e.mul(e.div(lane, 16), 8);
     warpRow = e.mul(e.div(warp, cut.warpColumns), cut.tall * pieceRows);
     warpColumn = e.mul(e.rem(warp, cut.warpColumns), cut.wide * pieceColumns);
   }
@@ -68,23 +87,18 @@ private:
   const Contract &x;
   Cut cut;
   Type i32, f32;
-  bool fetchesA, streams;
-  Value group, member, fetchRow, fetchColumn, warpRow, warpColumn;
-  // Of the block at hand: where this lane's parts of a start, and its columns of b.
-  SmallVector<Value> fetched, upper, lower, columns;
+  bool streams;
+  Value group, member, warpRow, warpColumn;
+  // Of the block at hand: this lane's parts of a, and where its columns of b start.
+  SmallVector<LeftRows> rows;
+  SmallVector<Value> columns;
 
   void block(Value blockRow, Value blockColumn) {
     Value firstRow = e.add(blockRow, warpRow), firstColumn = e.add(blockColumn, warpColumn);
     // Rows and columns beyond the end read the last ones, and are not written.
-    auto rowAt = [&](Value row) { return e.at(x.a.base, x.a.element, e.mul(e.min(row, x.m - 1), x.a.strides[0])); };
-    fetched.clear(), upper.clear(), lower.clear(), columns.clear();
-    for (int64_t i = 0; i < cut.tall; ++i) {
-      Value row = e.add(firstRow, i * pieceRows);
-      if (fetchesA)
-        fetched.push_back(e.at(rowAt(e.add(row, fetchRow)), x.a.element, fetchColumn));
-      upper.push_back(e.at(rowAt(e.add(row, group)), i32, member));
-      lower.push_back(e.at(rowAt(e.add(e.add(row, group), 8)), i32, member));
-    }
+    rows.clear(), columns.clear();
+    for (int64_t i = 0; i < cut.tall; ++i)
+      rows.push_back(LeftRows(e, x, e.add(firstRow, i * pieceRows)));
     SmallVector<Value> sums(cut.tall * cut.wide * 4, e.zeroOf(f32));
     if (streams) {
       sums = stream(blockColumn, std::move(sums));
@@ -110,35 +124,22 @@ private:
         Value row = e.add(e.add(firstRow, i * pieceRows + half * 8), group);
         Value rowInside = x.m % cut.rows() == 0 ? Value() : e.less(row, x.m);
         for (int64_t j = 0; j < cut.wide; ++j)
-          write(row, rowInside, e.add(e.add(firstColumn, j * pieceColumns), e.mul(member, 2)),
-                {sums[(i * cut.wide + j) * 4 + half * 2], sums[(i * cut.wide + j) * 4 + half * 2 + 1]});
+          writePair(e, x, row, rowInside, e.add(e.add(firstColumn, j * pieceColumns), e.mul(member, 2)),
+                    x.n % cut.columns() == 0,
+                    {sums[(i * cut.wide + j) * 4 + half * 2], sums[(i * cut.wide + j) * 4 + half * 2 + 1]});
       }
   }
 
   // One step of 16 along the depth: of a from `depth` on, of b from row `pairRow` of `columns` on, whose rows are
   // `rowWords` apart. Of the last step perhaps fewer pairs are there.
   SmallVector<Value> step(Value depth, Value pairRow, int64_t rowWords, int64_t pairs, SmallVector<Value> sums) {
-    auto word = [&](Value start, int64_t first, Value at) {
-      // Pair first + member.
-      Value there = pairs >= first + 4 ? Value() : e.less(e.add(member, first), pairs);
-      return e.when(there, e.zeroOf(i32), [&] { return SmallVector<Value>{e.load(i32, e.at(start, i32, at), 4)}; })[0];
-    };
     SmallVector<SmallVector<Value>> left, right;
-    for (int64_t i = 0; i < cut.tall; ++i) {
-      if (fetchesA && pairs == 8) {
-        left.push_back(fetch(e.at(fetched[i], x.a.element, depth)));
-        continue;
-      }
-      SmallVector<Value> four;
-      for (int64_t first : {0, 4})
-        for (Value start : {upper[i], lower[i]})
-          four.push_back(word(start, first, e.add(e.div(depth, 2), first)));
-      left.push_back(four);
-    }
+    for (int64_t i = 0; i < cut.tall; ++i)
+      left.push_back(rows[i].at(depth, pairs));
     for (int64_t j = 0; j < cut.wide; ++j) {
       SmallVector<Value> two;
       for (int64_t first : {0, 4})
-        two.push_back(word(columns[j], first, e.mul(e.add(pairRow, first), rowWords)));
+        two.push_back(pairWord(e, columns[j], e.mul(e.add(pairRow, first), rowWords), first, member, pairs));
       right.push_back(two);
     }
     for (int64_t i = 0; i < cut.tall; ++i)
@@ -199,20 +200,6 @@ private:
     return sums;
   }
 
-  // Lanes 0..15 name the rows' first halves, lanes 16..31 their second ones.
-  SmallVector<Value> fetch(Value address) {
-    auto four = LLVM::LLVMStructType::getLiteral(e.b.getContext(), {i32, i32, i32, i32});
-    Value all =
-        NVVM::LdMatrixOp::create(e.b, e.loc, four, address, e.b.getI32IntegerAttr(4),
-                                 NVVM::MMALayoutAttr::get(e.b.getContext(), NVVM::MMALayout::row),
-                                 NVVM::LdStMatrixShapeAttr::get(e.b.getContext(), 8, 8),
-                                 NVVM::LdStMatrixEltTypeAttr::get(e.b.getContext(), NVVM::LdStMatrixEltType::B16));
-    SmallVector<Value> parts;
-    for (int64_t i = 0; i < 4; ++i)
-      parts.push_back(LLVM::ExtractValueOp::create(e.b, e.loc, all, i));
-    return parts;
-  }
-
   void multiply(ArrayRef<Value> left, ArrayRef<Value> right, MutableArrayRef<Value> sums) {
     auto four = LLVM::LLVMStructType::getLiteral(e.b.getContext(), {f32, f32, f32, f32});
     Value product =
@@ -223,31 +210,56 @@ private:
     for (auto [i, sum] : llvm::enumerate(sums))
       sum = LLVM::ExtractValueOp::create(e.b, e.loc, product, static_cast<int64_t>(i));
   }
-
-  void write(Value row, Value rowInside, Value column, std::array<Value, 2> values) {
-    Value start = e.at(x.c.base, f32, e.add(e.mul(row, x.c.strides[0]), column));
-    const bool aligned = x.c.alignment % 8 == 0 && x.c.strides[0] % 2 == 0;
-    auto writeFrom = [&](int64_t from, int64_t to) {
-      const int64_t alignment = aligned && to - from == 2 ? 8 : 4;
-      Value first = e.at(start, f32, from);
-      SmallVector<Value> results(ArrayRef<Value>(values).slice(from, to - from));
-      if (x.accumulate)
-        for (auto [result, before] : llvm::zip_equal(results, e.loadRun(f32, first, to - from, alignment)))
-          result = arith::AddFOp::create(e.b, e.loc, before, result);
-      e.storeRun(results, first, alignment);
-    };
-    if (x.n % cut.columns() == 0) {
-      e.when(rowInside, [&] { writeFrom(0, 2); });
-    } else if (x.n % 2 == 0) {
-      e.when(e.both(rowInside, e.less(column, x.n)), [&] { writeFrom(0, 2); });
-    } else {
-      for (int64_t within : {0, 1})
-        e.when(e.both(rowInside, e.less(e.add(column, within), x.n)), [&] { writeFrom(within, within + 1); });
-    }
-  }
 };
 
 } // namespace
+
+LeftRows::LeftRows(const Emitter &e, const Contract &x, Value firstRow) : e(e), x(x) {
+  const Type i32 = e.b.getI32Type();
+  fetches = x.a.shared && x.a.alignment % 16 == 0 && x.a.strides[0] % 8 == 0;
+  Value lane = e.rem(e.thread(), lanesOfWarp), group = e.div(lane, 4);
+  member = e.rem(lane, 4);
+  // Rows beyond the end read the last one.
+  auto rowAt = [&](Value row) { return e.at(x.a.base, x.a.element, e.mul(e.min(row, x.m - 1), x.a.strides[0])); };
+  if (fetches)
+    fetched = e.at(rowAt(e.add(firstRow, e.rem(lane, 16))), x.a.element, e.mul(e.div(lane, 16), 8));
+  upper = e.at(rowAt(e.add(firstRow, group)), i32, member);
+  lower = e.at(rowAt(e.add(e.add(firstRow, group), 8)), i32, member);
+}
+
+SmallVector<Value> LeftRows::at(Value depth, int64_t pairs) const {
+  if (fetches && pairs == 8)
+    return fetch(e, e.at(fetched, x.a.element, depth));
+  SmallVector<Value> four;
+  for (int64_t first : {0, 4})
+    for (Value start : {upper, lower})
+      four.push_back(pairWord(e, start, e.add(e.div(depth, 2), first), first, member, pairs));
+  return four;
+}
+
+void writePair(const Emitter &e, const Contract &x, Value row, Value rowInside, Value column, bool wholeColumns,
+               std::array<Value, 2> sums) {
+  const Type f32 = e.b.getF32Type();
+  Value start = e.at(x.c.base, f32, e.add(e.mul(row, x.c.strides[0]), column));
+  const bool aligned = x.c.alignment % 8 == 0 && x.c.strides[0] % 2 == 0;
+  auto writeFrom = [&](int64_t from, int64_t to) {
+    const int64_t alignment = aligned && to - from == 2 ? 8 : 4;
+    Value first = e.at(start, f32, from);
+    SmallVector<Value> results(ArrayRef<Value>(sums).slice(from, to - from));
+    if (x.accumulate)
+      for (auto [result, before] : llvm::zip_equal(results, e.loadRun(f32, first, to - from, alignment)))
+        result = arith::AddFOp::create(e.b, e.loc, before, result);
+    e.storeRun(results, first, alignment);
+  };
+  if (wholeColumns) {
+    e.when(rowInside, [&] { writeFrom(0, 2); });
+  } else if (x.n % 2 == 0) {
+    e.when(e.both(rowInside, e.less(column, x.n)), [&] { writeFrom(0, 2); });
+  } else {
+    for (int64_t within : {0, 1})
+      e.when(e.both(rowInside, e.less(e.add(column, within), x.n)), [&] { writeFrom(within, within + 1); });
+  }
+}
 
 bool fitsMatrixUnits(const Contract &x) {
   return x.width % pieceColumns == 0 && x.a.strides[0] % 2 == 0 && x.a.alignment % 4 == 0 && x.b.alignment % 4 == 0 &&

@@ -22,10 +22,6 @@ using namespace gpu;
 
 namespace {
 
-// What every device since compute capability 8.0 has for a block (8.6 and 8.9 have 99 KB), and two blocks of a
-// multiprocessor with 164 KB have too little room for more than this each.
-constexpr int64_t mostShared = 96 << 10;
-
 int64_t bytesOf(MemRefType type) { return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8); }
 
 struct EnterKernels : impl::GpuEnterKernelsBase<EnterKernels> {
@@ -40,7 +36,7 @@ struct EnterKernels : impl::GpuEnterKernelsBase<EnterKernels> {
       if (!isKernel(kernel))
         continue;
       any = true;
-      kernel->setAttr("burin.memories", b.getDenseI64ArrayAttr(memoriesOf(kernel, launches[kernel.getName()])));
+      kernel->setAttr("burin.memories", b.getDenseI64ArrayAttr(memoriesOf(kernel, launches[launchedName(kernel)])));
       if (failed(enter(kernel)))
         return signalPassFailure();
     }

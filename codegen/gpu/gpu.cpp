@@ -10,6 +10,7 @@ namespace burin {
 using namespace mlir;
 
 void buildGpuPipeline(OpPassManager &passes) {
+  passes.addPass(createGpuSpecialise());
   passes.addPass(createGpuEnterKernels());
   OpPassManager &kernels = passes.nest<func::FuncOp>();
   // While every word still says what it reads and writes.

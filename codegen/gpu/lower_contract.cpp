@@ -1,5 +1,5 @@
 // burin.contract becomes register blocks. In f32 each thread keeps up to 8 x 8 sums; in bf16 a warp keeps pieces of 16
-// x 8 that the matrix instructions add to (contract_bf16.cpp).
+// x 8 that the matrix instructions add to (contract_bf16.cpp), or a warpgroup 64 x 128 (contract_warpgroup.cpp).
 #include "codegen/gpu/contract.h"
 #include "codegen/gpu/gpu.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -19,8 +19,7 @@ using namespace gpu;
 
 namespace gpu {
 
-// Whether the memory under a tile is one of the kernel's tensors; before and after the kernel is entered.
-static bool liesInTensor(Value memref) {
+bool liesInTensor(Value memref) {
   Operation *op = memref.getDefiningOp();
   while (op && !isa<UnrealizedConversionCastOp, memref::ViewOp>(op)) {
     memref = op->getOperand(0);
@@ -30,6 +29,8 @@ static bool liesInTensor(Value memref) {
 }
 
 int64_t contractStagingBytes(ContractOp op) {
+  if (auto portion = op->getAttrOfType<IntegerAttr>(byWarpgroupName))
+    return warpgroupBytes(op.getC().getType().getDimSize(1), op.getA().getType().getDimSize(1), portion.getInt());
   if (!op.getA().getType().getElementType().isBF16() || !liesInTensor(op.getB()))
     return 0;
   return streamBytes(op.getC().getType().getDimSize(0), op.getC().getType().getDimSize(1));
@@ -222,7 +223,13 @@ struct LowerContract : impl::GpuLowerContractBase<LowerContract> {
       if (std::max({contract->a.span(), contract->b.span(), contract->c.span()}) >
           std::numeric_limits<int32_t>::max() / 2)
         e.number = b.getI64Type();
-      if (contract->pair == 1) {
+      if (auto portion = op->getAttrOfType<IntegerAttr>(byWarpgroupName)) {
+        if (StringRef why = whyNotByWarpgroup(*contract); !why.empty()) {
+          op.emitError() << "internal error: a product of a warpgroup " << why << " (please report)";
+          return signalPassFailure();
+        }
+        contractByWarpgroup(e, *contract, portion.getInt());
+      } else if (contract->pair == 1) {
         contractInF32(e, *contract);
       } else if (fitsMatrixUnits(*contract)) {
         contractInBf16(e, *contract);

@@ -1,5 +1,7 @@
 // burin.pack becomes copies by the threads of a block: a thread takes a few rows of one column of a panel, so that
 // writes lie side by side along the panel and what it reads along the depth comes from the lines it has just fetched.
+// Panels for warpgroups have the two rows of a pair one after the other (specialise.cpp); there it takes two columns.
+#include "codegen/gpu/contract.h"
 #include "codegen/gpu/gpu.h"
 #include "codegen/gpu/tile.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -28,40 +30,55 @@ LogicalResult lower(OpBuilder &b, PackOp op) {
   // Rows of a panel that a thread takes at a time.
   const int64_t rows = source.strides[0] == 1 && source.strides[1] != 1 ? 4 / pair : 1,
                 blocks = llvm::divideCeil(depth, rows);
+  const bool inRows = op->hasAttr(inRowsName);
+  const int64_t across = inRows ? 2 : 1; // columns of a thread
   const Type f32 = b.getF32Type();
   Value zero = e.zeroOf(f32);
 
-  e.shareOut(panels.sizes[0] * blocks * width, [&](Value number) {
-    SmallVector<Value> at = e.digits(number, {panels.sizes[0], blocks, width});
-    Value column = e.add(e.mul(at[0], width), at[2]);
-    Value inside = n % width == 0 ? Value() : e.less(column, n);
-    Value firstRow = e.mul(at[1], rows);
-    Value from = e.at(source.base, source.element,
-                      e.add(e.mul(e.mul(firstRow, pair), source.strides[0]), e.mul(column, source.strides[1])));
+  e.shareOut(panels.sizes[0] * blocks * (width / across), [&](Value number) {
+    SmallVector<Value> at = e.digits(number, {panels.sizes[0], blocks, width / across});
+    Value within = e.mul(at[2], across); // the panel
+    Value firstColumn = e.add(e.mul(at[0], width), within), firstRow = e.mul(at[1], rows);
     const int64_t aligned = rows * pair == 4 && source.alignment % 16 == 0 && source.strides[1] % 4 == 0 ? 16 : 4;
-    Value to =
-        e.at(panels.base, panels.element,
-             e.add(e.add(e.mul(at[0], depth * width * pair), e.mul(firstRow, width * pair)), e.mul(at[2], pair)));
-    // Neighbours along the depth are one access.
-    SmallVector<Value> values;
+    Value to = e.at(panels.base, panels.element,
+                    e.add(e.add(e.mul(at[0], depth * width * pair), e.mul(firstRow, width * pair)),
+                          e.mul(within, inRows ? 1 : pair)));
     const int64_t count = rows * pair;
-    if (k % count == 0 && aligned == 16) {
-      values = e.when(inside, SmallVector<Value>(count, zero), [&] { return e.loadRun(f32, from, count, aligned); });
-    } else {
+    SmallVector<SmallVector<Value>> values; // by column
+    for (int64_t c = 0; c < across; ++c) {
+      Value column = e.add(firstColumn, c);
+      Value inside = n % width == 0 ? Value() : e.less(column, n);
+      Value from = e.at(source.base, source.element,
+                        e.add(e.mul(e.mul(firstRow, pair), source.strides[0]), e.mul(column, source.strides[1])));
+      // Neighbours along the depth are one access.
+      if (k % count == 0 && aligned == 16) {
+        values.push_back(
+            e.when(inside, SmallVector<Value>(count, zero), [&] { return e.loadRun(f32, from, count, aligned); }));
+        continue;
+      }
+      SmallVector<Value> &ofColumn = values.emplace_back();
       for (int64_t i = 0; i < count; ++i) {
         Value here = k % count == 0 ? inside : e.both(inside, e.less(e.add(e.mul(firstRow, pair), i), k));
-        values.push_back(e.when(here, zero, [&] {
+        ofColumn.push_back(e.when(here, zero, [&] {
           return SmallVector<Value>{e.load(f32, e.at(from, source.element, i * source.strides[0]))};
         })[0]);
       }
     }
+    auto rounded = [&](Value value) -> Value {
+      return pair == 2 ? arith::TruncFOp::create(b, op.getLoc(), panels.element, value).getResult() : value;
+    };
     for (int64_t row = 0; row < rows; ++row) {
       Value reached = depth % rows == 0 ? Value() : e.less(e.add(firstRow, row), depth);
       e.when(reached, [&] {
-        SmallVector<Value> results(ArrayRef<Value>(values).slice(row * pair, pair));
-        if (pair == 2)
-          for (Value &result : results)
-            result = arith::TruncFOp::create(b, op.getLoc(), panels.element, result);
+        if (inRows) {
+          for (int64_t i = 0; i < pair; ++i)
+            e.storeRun({rounded(values[0][row * pair + i]), rounded(values[1][row * pair + i])},
+                       e.at(to, panels.element, (row * pair + i) * width), panels.alignment);
+          return;
+        }
+        SmallVector<Value> results;
+        for (int64_t i = 0; i < pair; ++i)
+          results.push_back(rounded(values[0][row * pair + i]));
         e.storeRun(results, e.at(to, panels.element, row * width * pair), panels.alignment);
       });
     }

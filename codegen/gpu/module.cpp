@@ -9,6 +9,8 @@
 #include "mlir/Target/LLVMIR/Export.h"
 #include "llvm/Analysis/CGSCCPassManager.h"
 #include "llvm/Analysis/LoopAnalysisManager.h"
+#include "llvm/IR/InstIterator.h"
+#include "llvm/IR/Instructions.h"
 #include "llvm/IR/LegacyPassManager.h"
 #include "llvm/IR/Module.h"
 #include "llvm/IR/Verifier.h"
@@ -24,13 +26,26 @@ namespace burin {
 
 using namespace mlir;
 
-static std::unique_ptr<llvm::Module> translate(ModuleOp native, llvm::LLVMContext &context) {
+// The kernels as `architecture` has them: where one has a form of its own for sm_90a, it is that or the other.
+static std::unique_ptr<llvm::Module> translate(ModuleOp native, StringRef architecture, llvm::LLVMContext &context) {
   MLIRContext &from = *native.getContext();
   registerBuiltinDialectTranslation(from);
   registerLLVMDialectTranslation(from);
   registerNVVMDialectTranslation(from);
   OwningOpRef<ModuleOp> kernels = native.clone();
   llvm::StringMap<int64_t> threads;
+  SmallVector<LLVM::LLVMFuncOp> variants;
+  for (auto function : kernels->getOps<LLVM::LLVMFuncOp>())
+    if (function->hasAttr(gpu::variantOfName))
+      variants.push_back(function);
+  for (LLVM::LLVMFuncOp variant : variants) {
+    if (architecture != gpu::warpgroupArchitecture) {
+      variant.erase();
+      continue;
+    }
+    kernels->lookupSymbol(gpu::launchedName(variant))->erase();
+    variant.setSymName(gpu::launchedName(variant));
+  }
   for (Operation &op : llvm::make_early_inc_range(*kernels->getBody())) {
     if (isa<func::FuncOp>(op))
       op.erase(); // an entry
@@ -52,7 +67,14 @@ static std::unique_ptr<llvm::Module> translate(ModuleOp native, llvm::LLVMContex
     for (llvm::Argument &argument : function.args())
       if (argument.getType()->isPointerTy())
         argument.addAttr(llvm::Attribute::getWithAlignment(context, llvm::Align(64)));
+    // Instructions of a warpgroup stand as text: all its threads must come to it together.
+    for (llvm::Instruction &instruction : llvm::instructions(function))
+      if (auto *call = llvm::dyn_cast<llvm::CallInst>(&instruction); call && call->isInlineAsm())
+        call->setConvergent();
   }
+  // The swizzle of what warpgroups read repeats every 1024 bytes of the address.
+  if (auto *shared = module->getNamedGlobal(gpu::sharedName); shared && architecture == gpu::warpgroupArchitecture)
+    shared->setAlignment(llvm::Align(1024));
   return module;
 }
 
@@ -67,18 +89,9 @@ static bool keepAccessesAsWritten() {
   return true;
 }
 
-bool emitModules(ModuleOp native, TargetAttr target, std::vector<DeviceModule> &modules, std::string &error) {
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTarget();
-  LLVMInitializeNVPTXTargetMC();
-  LLVMInitializeNVPTXAsmPrinter();
-
-  if (!keepAccessesAsWritten()) {
-    error = "LLVM's NVPTX backend has no switch for its load/store vectorizer";
-    return false;
-  }
+static bool emitText(ModuleOp native, const std::string &cpu, std::vector<DeviceModule> &modules, std::string &error) {
   llvm::LLVMContext context;
-  std::unique_ptr<llvm::Module> module = translate(native, context);
+  std::unique_ptr<llvm::Module> module = translate(native, cpu, context);
   if (!module) {
     error = "the native module has no LLVM form";
     return false;
@@ -89,7 +102,6 @@ bool emitModules(ModuleOp native, TargetAttr target, std::vector<DeviceModule> &
     return false;
   llvm::TargetOptions options;
   options.AllowFPOpFusion = llvm::FPOpFusion::Strict; // multiply-adds are written where they are wanted
-  const std::string cpu = target.getCpu().str();
   // The oldest text that the architecture and its instructions ask for: drivers of its time take it.
   const char *version = cpu == "sm_80" ? "+ptx71" : "+ptx80";
   std::unique_ptr<llvm::TargetMachine> machine(nvptx->createTargetMachine(
@@ -129,6 +141,24 @@ bool emitModules(ModuleOp native, TargetAttr target, std::vector<DeviceModule> &
                      .isExact = cpu.back() == 'a',
                      .text = std::string(text.begin(), text.end())});
   return true;
+}
+
+bool emitModules(ModuleOp native, TargetAttr target, std::vector<DeviceModule> &modules, std::string &error) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+
+  if (!keepAccessesAsWritten()) {
+    error = "LLVM's NVPTX backend has no switch for its load/store vectorizer";
+    return false;
+  }
+  if (!emitText(native, target.getCpu().str(), modules, error))
+    return false;
+  // Beside it, where some kernel differs; else the first serves all.
+  const bool differs = llvm::any_of(native.getOps<LLVM::LLVMFuncOp>(),
+                                    [](Operation *function) { return function->hasAttr(gpu::variantOfName); });
+  return !differs || emitText(native, gpu::warpgroupArchitecture.str(), modules, error);
 }
 
 } // namespace burin

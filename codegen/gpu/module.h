@@ -15,7 +15,8 @@ struct DeviceModule {
   std::string text;          // PTX
 };
 
-// The kernels of a native module as PTX. False after an error: `error` is set.
+// The kernels of a native module as PTX: one text, and a second one where some kernel has a form of its own for an
+// architecture that the target names beside the first. False after an error: `error` is set.
 bool emitModules(mlir::ModuleOp native, TargetAttr target, std::vector<DeviceModule> &modules, std::string &error);
 
 } // namespace burin

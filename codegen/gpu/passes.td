@@ -10,13 +10,24 @@ class GpuPass<string name, string operation> : Pass<name, operation> {
                            "::mlir::LLVM::LLVMDialect", "::mlir::NVVM::NVVMDialect"];
 }
 
+def GpuSpecialise : GpuPass<"burin-gpu-specialise", "::mlir::ModuleOp"> {
+  let summary = "settle what sm_90a does in its own way";
+  let description = [{
+    Needs: kernels in tile form; `burin.target`, whose `features` name an architecture with a text of its own beside the first.
+    Leaves: for sm_90a `burin.by_warpgroup` (rows of b that are copied at a time) on products in bf16 whose b lies in a tensor, `burin.in_rows` on
+    packs into such panels: in the kernels themselves where the target is sm_90a, else in copies of them with `burin.variant_of`.
+    Why here: first; how words are lowered and what staging they need depends on it.
+    Example: `tests/codegen/gpu/warpgroup.mlir`.
+  }];
+}
+
 def GpuEnterKernels : GpuPass<"burin-gpu-enter-kernels", "::mlir::ModuleOp"> {
   let summary = "give kernels the signature of a launch, and scratch its place";
   let description = [{
     Needs: kernels in tile form, one loop over cells each; launches, where there are any, to know which tensors share memory.
     Leaves: `(pointers..., cells: i64, scratch: pointer)`; the loop over cells starts at the block's number and steps by the number of blocks; casts
     from pointers to memrefs under the views; `burin.threads`, `burin.shared` and `burin.scratch` (bytes of a block) on the kernel.
-    Why here: first, because how words are lowered depends on the memory under their tiles.
+    Why here: before all lowerings, because how words are lowered depends on the memory under their tiles.
     Example: `tests/codegen/gpu/enter_kernels.mlir`.
   }];
 }

@@ -26,6 +26,11 @@ int64_t Tile::span() const {
 
 bool isKernel(func::FuncOp function) { return function->hasAttr("burin.kernel"); }
 
+StringRef launchedName(Operation *kernel) {
+  auto of = kernel->getAttrOfType<StringAttr>(variantOfName);
+  return of ? of.getValue() : SymbolTable::getSymbolName(kernel).getValue();
+}
+
 Operation *memoryOf(Value memref) {
   Operation *op = memref.getDefiningOp();
   while (op && !isa<UnrealizedConversionCastOp>(op))

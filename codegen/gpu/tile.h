@@ -16,6 +16,13 @@ inline constexpr int64_t threads = 128, lanesOfWarp = 32;
 // LLVM's numbers of the memories: device memory, and the memory that a block shares.
 inline constexpr unsigned globalSpace = 1, sharedSpace = 3;
 
+// Bytes of shared memory for a block, staging included: what every device since compute capability 8.0 has (8.6 and 8.9
+// have 99 KB), and two blocks of a multiprocessor with 164 KB have too little room for more than this each.
+inline constexpr int64_t mostShared = 96 << 10;
+
+// The architecture whose warpgroups multiply (specialise.cpp). What is written for it runs on no other.
+inline constexpr llvm::StringLiteral warpgroupArchitecture = "sm_90a";
+
 // The module's one array of shared memory: staging first, then scratch. Its size is the launch's.
 inline constexpr llvm::StringLiteral sharedName = "burin_shared";
 
@@ -43,6 +50,11 @@ mlir::Operation *memoryOf(mlir::Value memref);
 int64_t divisorOf(mlir::Value index);
 
 bool isKernel(mlir::func::FuncOp function);
+
+// On the form of a kernel that one architecture has for itself (specialise.cpp): the name that launches call it by.
+inline constexpr llvm::StringLiteral variantOfName = "burin.variant_of";
+// What launches call a kernel.
+llvm::StringRef launchedName(mlir::Operation *kernel);
 
 // Bytes of shared memory that an op needs for itself while it runs.
 int64_t stagingBytes(mlir::Operation *op);

@@ -144,8 +144,9 @@ int64_t hostCache(int level) {
   return 0;
 }
 
-// The architectures by LLVM's names. Code for one runs on all later ones as well.
-constexpr llvm::StringLiteral devices[] = {"sm_80", "sm_90"};
+// The architectures by LLVM's names. Code for the first runs on all later ones as well, code for the second there
+// alone.
+constexpr llvm::StringLiteral devices[] = {"sm_80", "sm_90a"};
 
 constexpr int64_t deviceLanes = 32, deviceRegisters = 16, deviceCells = 128;
 
@@ -171,7 +172,10 @@ std::string faultOf(TargetAttr target) {
     return "cells = " + std::to_string(target.getCells()) + ": expected 1 to 2^20";
   if (isDevice(target)) {
     if (!llvm::is_contained(devices, cpu))
-      return "unknown architecture '" + cpu + "': expected sm_80 or sm_90";
+      return "unknown architecture '" + cpu + "': expected sm_80 or sm_90a";
+    if (llvm::StringRef beside = target.getFeatures().getValue();
+        !beside.empty() && (cpu != devices[0] || beside != devices[1]))
+      return ("features = \"" + beside + "\": expected none, or sm_90a beside sm_80").str();
     if (target.getLanes() != deviceLanes || target.getRegisters() != deviceRegisters)
       return "lanes = " + std::to_string(target.getLanes()) + ", registers = " + std::to_string(target.getRegisters()) +
              ": expected 32 and 16 for " + cpu;
@@ -200,14 +204,14 @@ std::string faultOf(TargetAttr target) {
 TargetAttr targetFor(mlir::MLIRContext &context, llvm::StringRef cpu, std::string &error) {
   mlir::Builder b(&context);
   if (cpu.consume_front("nvptx")) {
-    llvm::StringRef name = cpu.empty() ? llvm::StringRef(devices[0]) : cpu.drop_front();
+    // Without a name: the first for all, and the second beside it where it would differ.
+    llvm::StringRef name = cpu.empty() ? llvm::StringRef(devices[0]) : cpu.drop_front(),
+                    beside = cpu.empty() ? llvm::StringRef(devices[1]) : "";
     if ((!cpu.empty() && cpu.front() != ':') || !llvm::is_contained(devices, name)) {
-      error = "unknown target 'nvptx" + cpu.str() +
-              "': expected nvptx (the same as nvptx:sm_80), nvptx:sm_80 or "
-              "nvptx:sm_90";
+      error = "unknown target 'nvptx" + cpu.str() + "': expected nvptx (code for both), nvptx:sm_80 or nvptx:sm_90a";
       return {};
     }
-    return TargetAttr::get(&context, b.getStringAttr(name), b.getStringAttr(""), deviceLanes, deviceRegisters,
+    return TargetAttr::get(&context, b.getStringAttr(name), b.getStringAttr(beside), deviceLanes, deviceRegisters,
                            /*l1=*/32 << 10, /*l2=*/128 << 10, deviceCells);
   }
   bool native = cpu == "native";

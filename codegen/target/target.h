@@ -14,8 +14,8 @@
 namespace burin {
 
 // cpu: "native" (this machine), a level (x86-64, x86-64-v2, x86-64-v3, x86-64-v4) or any of LLVM's names for an x86-64
-// CPU; "nvptx" or "nvptx:sm_90" for GPUs of an architecture and those after it. Null, with `error` set, for a name that
-// is none of these.
+// CPU; "nvptx" for GPUs, "nvptx:sm_80" or "nvptx:sm_90a" for code of one architecture alone. Null, with `error` set,
+// for a name that is none of these.
 TargetAttr targetFor(mlir::MLIRContext &context, llvm::StringRef cpu, std::string &error);
 
 // Whether the kernels run on a GPU.

@@ -163,7 +163,8 @@ void printEntry(const Timed &timed, const Measured &measured, bool json) {
                          {"peak_gflops", known(measured.peak, measured.peak)},
                          {"peak_fraction", known(measured.peak, gflops / measured.peak)}};
     if (model.device == BURIN_CUDA)
-      line.update({{"device", timed.device.name()}, {"device_bytes", timed.device.bytes()}});
+      line.update(
+          {{"device", timed.device.name()}, {"text", timed.device.text()}, {"device_bytes", timed.device.bytes()}});
     fmt::print("{}\n", line.dump());
   } else {
     fmt::print("{:<10}{:>12.3f} ms{:>12.0f} {}/s{:>10.1f} GFLOP/s{}, {}\n", timed.entry.name, measured.seconds * 1e3,

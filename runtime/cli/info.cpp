@@ -90,11 +90,6 @@ size_t kernelsOf(const burin_entry &entry) {
   return kernels.size();
 }
 
-// "sm_80", "sm_90a"
-std::string architectureOf(const burin_module &module) {
-  return fmt::format("sm_{}{}", module.compute_capability, module.exact ? "a" : "");
-}
-
 // Of a block on a GPU: the most that any launch asks for.
 int64_t scratchOf(const burin_model &model) {
   int64_t scratch = model.device == BURIN_CUDA ? 0 : model.scratch_bytes;
@@ -170,9 +165,12 @@ ordered_json describe(const burin_model &model) {
   if (model.device == BURIN_CUDA) {
     ordered_json texts = ordered_json::array();
     for (int64_t i = 0; i < model.num_modules; ++i)
-      texts.push_back({{"architecture", architectureOf(model.modules[i])}, {"bytes", model.modules[i].bytes}});
+      texts.push_back({{"architecture", cuda::architectureOf(model.modules[i])}, {"bytes", model.modules[i].bytes}});
     device["kernel_texts"] = texts;
-    device["gpu"] = Gpu().facts;
+    const Gpu gpu;
+    device["gpu"] = gpu.facts;
+    if (const burin_module *text = cuda::textFor(gpu.capability, model))
+      device["gpu"]["text"] = cuda::architectureOf(*text);
   }
   ordered_json result = {{"model", model.name},
                          {"dtype", model.dtype},
@@ -214,13 +212,14 @@ void print(const burin_model &model) {
   if (model.device == BURIN_CUDA) {
     std::string texts;
     for (int64_t i = 0; i < model.num_modules; ++i)
-      texts += fmt::format("{}{} ({} bytes)", i ? ", " : "", architectureOf(model.modules[i]), model.modules[i].bytes);
+      texts +=
+          fmt::format("{}{} ({} bytes)", i ? ", " : "", cuda::architectureOf(model.modules[i]), model.modules[i].bytes);
     const Gpu gpu;
     fmt::print("kernels for      {}\nGPU              {}\n", texts, gpu.text);
-    if (gpu.capability != 0 &&
-        std::none_of(model.modules, model.modules + model.num_modules,
-                     [&](const burin_module &module) { return cuda::canRun(gpu.capability, module); }))
-      fmt::print("                 it is older than the kernels: the model cannot run there\n");
+    if (const burin_module *text = cuda::textFor(gpu.capability, model))
+      fmt::print("                 it runs those for {}\n", cuda::architectureOf(*text));
+    else if (gpu.capability != 0)
+      fmt::print("                 it runs none of these kernels: the model cannot run there\n");
   } else {
     fmt::print("cpu              {}\nfeatures         {}\n", model.cpu, model.features);
     for (const std::string &feature : missingFeatures(model.features))

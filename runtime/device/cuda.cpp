@@ -55,6 +55,7 @@ public:
   }
   bool runsAhead() const override { return true; }
   std::string name() const override { return facts_.name; }
+  std::string text() const override { return text_; }
   int64_t bytes() const override { return bytes_; }
 
   void run(const burin_entry &entry, std::span<double> seconds) override;
@@ -103,6 +104,7 @@ private:
   DeviceFacts facts_;
   Context context_ = nullptr;
   Module module_ = nullptr;
+  std::string text_;
   Releases releases_; // after what its actions use
   Stream computes_ = nullptr, copies_ = nullptr;
   std::vector<Entry> entries_; // in the model's order
@@ -146,18 +148,12 @@ Cuda::Cuda(const burin_model &model) : model_(model), driver_(Driver::get()), fa
   allocate();
 }
 
-// The newest text that the GPU can run.
 void Cuda::loadModule() {
-  const burin_module *best = nullptr;
+  const burin_module *best = textFor(facts_.capability, model_);
   std::string offered;
-  for (int64_t i = 0; i < model_.num_modules; ++i) {
-    const burin_module &module = model_.modules[i];
-    offered += fmt::format("{}{}{}", i ? ", " : "", capabilityText(module.compute_capability),
-                           module.exact ? " alone" : " and later");
-    if (canRun(facts_.capability, module) && (!best || module.compute_capability > best->compute_capability ||
-                                              (module.compute_capability == best->compute_capability && module.exact)))
-      best = &module;
-  }
+  for (int64_t i = 0; i < model_.num_modules; ++i)
+    offered += fmt::format("{}{}{}", i ? ", " : "", capabilityText(model_.modules[i].compute_capability),
+                           model_.modules[i].exact ? " alone" : " and later");
   if (!best)
     throw NoDevice(fmt::format("model '{}' was compiled for GPUs of compute capability {}; {} has {}", model_.name,
                                offered, facts_.name, capabilityText(facts_.capability)));
@@ -167,9 +163,10 @@ void Cuda::loadModule() {
   void *values[] = {log, reinterpret_cast<void *>(sizeof log)}; // numbers travel as pointers here
   Result result = driver_.cuModuleLoadDataEx(&module_, best->text, 2, options, values);
   log[sizeof log - 1] = 0;
-  driver_.check(result, "translating the kernels of model '{}' (sm_{}) for {}{}{}", model_.name,
-                best->compute_capability, facts_.name, *log ? ", which said: " : "", static_cast<const char *>(log));
+  driver_.check(result, "translating the kernels of model '{}' ({}) for {}{}{}", model_.name, architectureOf(*best),
+                facts_.name, *log ? ", which said: " : "", static_cast<const char *>(log));
   releases_.add([this] { driver_.cuModuleUnload(module_); });
+  text_ = architectureOf(*best);
 }
 
 Cuda::Launch Cuda::prepareLaunch(const burin_launch &launch) {

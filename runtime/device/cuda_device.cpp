@@ -55,6 +55,22 @@ bool canRun(int64_t capability, const burin_module &module) {
   return module.exact ? module.compute_capability == capability : module.compute_capability <= capability;
 }
 
+const burin_module *textFor(int64_t capability, const burin_model &model) {
+  const burin_module *best = nullptr;
+  for (int64_t i = 0; i < model.num_modules; ++i) {
+    const burin_module &module = model.modules[i];
+    if (canRun(capability, module) &&
+        (!best || module.compute_capability > best->compute_capability ||
+         (module.compute_capability == best->compute_capability && module.exact > best->exact)))
+      best = &module;
+  }
+  return best;
+}
+
+std::string architectureOf(const burin_module &module) {
+  return fmt::format("sm_{}{}", module.compute_capability, module.exact ? "a" : "");
+}
+
 std::string capabilityText(int64_t capability) { return fmt::format("{}.{}", capability / 10, capability % 10); }
 
 double peakFlops(const DeviceFacts &device, std::string_view dtype) {

@@ -28,6 +28,11 @@ DeviceFacts findDevice(const Driver &driver);
 std::string capabilityText(int64_t capability);
 // Whether a GPU of that capability can run the text.
 bool canRun(int64_t capability, const burin_module &module);
+// The text of a model that such a GPU runs: the newest of those that it can run, one for it alone before one for all.
+// Null where there is none.
+const burin_module *textFor(int64_t capability, const burin_model &model);
+// "sm_80", "sm_90a"
+std::string architectureOf(const burin_module &module);
 
 // FLOP/s of products in `dtype` ("f32" on the ordinary units, "bf16" on matrix units, summed in f32) at the highest
 // clock; 0 for a GPU that is not in the table.

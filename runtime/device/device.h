@@ -46,6 +46,8 @@ public:
   int threads() const { return threads_; }
   // Where launches run: "4 threads", "NVIDIA H200".
   std::string name() const { return machine_->name(); }
+  // Which of the model's texts runs on a GPU: "sm_80", "sm_90a".
+  std::string text() const { return machine_->text(); }
   // All that is allocated there.
   int64_t bytes() const { return machine_->bytes(); }
   // GFLOP/s of the model's products at best; measured, for about `seconds`, on a CPU. 0: not known.

@@ -30,6 +30,8 @@ public:
   virtual bool runsAhead() const = 0;
   // The place among a machine's devices for people to read: "4 threads", "NVIDIA H200".
   virtual std::string name() const = 0;
+  // Which of the model's texts runs there, by its architecture: "sm_90a". Empty on a CPU.
+  virtual std::string text() const { return {}; }
   // All that is allocated for the model where launches run.
   virtual int64_t bytes() const = 0;
 

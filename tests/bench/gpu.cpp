@@ -98,6 +98,7 @@ bool check() {
     right = right && fits;
     fmt::print("{}\n", ordered_json({{"check", entry.name},
                                      {"dtype", gpu.model().dtype},
+                                     {"text", gpu.text()},
                                      {"worst", worst},
                                      {"largest", largest},
                                      {"same_twice", same_bits},
@@ -124,9 +125,9 @@ bool time(double seconds) {
     double products = 0;
     for (size_t j = 0; j < launches.size(); ++j)
       products += entry.launches[j].flops > 0 ? launches[j] : 0;
-    ordered_json line = {{"time", entry.name},        {"dtype", model.dtype}, {"device", gpu.name()},
-                         {"seconds", whole},          {"products", products}, {"flops", entry.flops},
-                         {"peak_gflops", gpu.peak(0)}};
+    ordered_json line = {{"time", entry.name},   {"dtype", model.dtype},      {"device", gpu.name()},
+                         {"text", gpu.text()},   {"seconds", whole},          {"products", products},
+                         {"flops", entry.flops}, {"peak_gflops", gpu.peak(0)}};
     if (!std::string_view(entry.name).starts_with("attention")) { // a product, or the names below are not there
       auto data = [&](const burin_tensor &tensor) { return gpu.values<float>(tensor); };
       const std::span<float> y = data(gpu.output(entry, "y"));

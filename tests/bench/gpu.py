@@ -36,7 +36,7 @@ parser.add_argument("--json", default="build/gpu.json", help="where to write [bu
 options = parser.parse_args()
 
 began = time.monotonic()
-results = {"device": None, "check": [], "train": [], "time": [], "step": [], "failures": []}
+results = {"device": None, "texts": {}, "check": [], "train": [], "time": [], "step": [], "failures": []}
 
 
 def say(text):
@@ -81,17 +81,19 @@ def objects(lines):
 
 
 def find_device():
-    """The GPU that our own programs find, or the end of this one."""
-    lines = run([program("gpu_tiny", "f32"), "info", "--device", "gpu", "--json"], "looking for a GPU")
-    found = objects(lines)
-    if not found:
-        finish()
-    gpu = found[0]["gpu"]
-    if "none" in gpu:
-        print(f"gpu.sh: nothing was run: {gpu['none']}", file=sys.stderr)
-        sys.exit(NO_DEVICE)
-    results["device"] = gpu
-    say(f"{gpu['name']}, compute capability {gpu['compute_capability']}, {gpu['bytes'] / 2**30:.0f} GiB")
+    """The GPU that our own programs find, and which of their texts it runs; or the end of this one."""
+    for dtype in DTYPES:
+        found = objects(run([program("gpu_tiny", dtype), "info", "--device", "gpu", "--json"], "looking for a GPU"))
+        if not found:
+            finish()
+        gpu = found[0]["gpu"]
+        if "none" in gpu:
+            print(f"gpu.sh: nothing was run: {gpu['none']}", file=sys.stderr)
+            sys.exit(NO_DEVICE)
+        results["texts"][dtype] = gpu.pop("text", "none")
+        results["device"] = gpu
+    texts = ", ".join(f"{text} in {dtype}" for dtype, text in results["texts"].items())
+    say(f"{gpu['name']}, compute capability {gpu['compute_capability']}, {gpu['bytes'] / 2**30:.0f} GiB, kernels of {texts}")
 
 
 def check():
@@ -144,7 +146,7 @@ def train():
             finite = len(cpu) == len(gpu) == options.steps and None not in cpu + gpu
             worst = max(abs(a - b) / a for a, b in zip(cpu, gpu)) if finite else None
             right = finite and worst <= LOSS_TOLERANCE[dtype] and gpu[-1] < gpu[0]
-            results["train"].append({"model": name, "dtype": dtype, "steps": options.steps, "worst": worst, "right": right,
+            results["train"].append({"model": name, "dtype": dtype, "text": results["texts"][dtype], "steps": options.steps, "worst": worst, "right": right,
                                      "cpu": cpu, "gpu": gpu})
             if not right:
                 failed(f"training in {dtype}: losses differ by {worst} of the loss, {LOSS_TOLERANCE[dtype]} may be" if finite else
@@ -207,23 +209,25 @@ def share(value):
 
 def table():
     print(f"\n{results['device']['name']}, compute capability {results['device']['compute_capability']}")
-    if results["check"]:
-        print(f"kernels checked against the CPU: {sum(line['right'] for line in results['check'])} of {len(results['check'])} right")
+    for dtype, text in results["texts"].items():
+        lines = [line for line in results["check"] if line["dtype"] == dtype]
+        if lines:
+            print(f"kernels in {dtype} ({text}) checked against the CPU: {sum(line['right'] for line in lines)} of {len(lines)} right")
     for line in results["train"]:
-        print(f"{line['steps']} steps of {line['model']} in {line['dtype']}, beside the CPU: losses at most {line['worst']} of the "
-              f"loss apart: {'right' if line['right'] else 'WRONG'}")
+        print(f"{line['steps']} steps of {line['model']} in {line['dtype']} ({line['text']}), beside the CPU: losses at most {line['worst']} of "
+              f"the loss apart: {'right' if line['right'] else 'WRONG'}")
     if results["time"]:
-        print(f"\n{'case':<34}{'dtype':<6}{'ms':>10}{'TFLOP/s':>10}{'of peak':>9}{'products ms':>13}{'PyTorch ms':>12}{'ratio':>8}")
+        print(f"\n{'case':<34}{'dtype':<6}{'text':<8}{'ms':>10}{'TFLOP/s':>10}{'of peak':>9}{'products ms':>13}{'PyTorch ms':>12}{'ratio':>8}")
     for line in results["time"]:
         peak = line["peak_gflops"] * 1e9
         seconds, rival = line["products"], line["rival_seconds"]
-        print(f"{line['time']:<34}{line['dtype']:<6}{line['seconds'] * 1e3:>10.3f}{line['flops'] / seconds / 1e12:>10.1f}"
+        print(f"{line['time']:<34}{line['dtype']:<6}{line['text']:<8}{line['seconds'] * 1e3:>10.3f}{line['flops'] / seconds / 1e12:>10.1f}"
               f"{share(line['flops'] / seconds / peak if peak else None):>9}{seconds * 1e3:>13.3f}"
               + (f"{rival * 1e3:>12.3f}{rival / seconds:>8.2f}" if rival else f"{'-':>12}{'-':>8}"))
     if results["step"]:
-        print(f"\n{'step of':<24}{'dtype':<6}{'ms':>10}{'tokens/s':>13}{'of peak':>9}{'bytes':>16}")
+        print(f"\n{'step of':<24}{'dtype':<6}{'text':<8}{'ms':>10}{'tokens/s':>13}{'of peak':>9}{'bytes':>16}")
     for line in results["step"]:
-        print(f"{line['model']:<24}{line['dtype']:<6}{line['ms']:>10.3f}{line['tokens_per_s']:>13.0f}{share(line['peak_fraction']):>9}"
+        print(f"{line['model']:<24}{line['dtype']:<6}{line['text']:<8}{line['ms']:>10.3f}{line['tokens_per_s']:>13.0f}{share(line['peak_fraction']):>9}"
               f"{line['device_bytes']:>16}")
     if results["time"] or results["step"]:
         print(f"\nwanted in bf16 on an H200: products at {WANTED['gemm']} of cuBLAS from 4096 on, attention at {WANTED['attention']} and the step "

@@ -472,7 +472,7 @@ TEST_F(Instructions, WhatIsNotKnownIsAnErrorThatNamesTheLine) {
   for (const char *const text :
        {"frobnicate.b32 %r1, %r2;", "add.rz.f32 %r1, %r2, %r3;", "ld.global.b32.magic %r1, [%rd0];",
         "add.s32 %r1, %r2, %rd3;", "add.s32 %r1, %r2;", "bra NOWHERE;", "mov.u32 %r1, %unheard_of;",
-        "atom.global.add.u32 %r1, [%rd0], 1;", "call foo;", "fence.proxy.async;"}) {
+        "atom.global.add.u32 %r1, [%rd0], 1;", "call foo;", "fence.proxy.alias;"}) {
     const std::string ptx = module(std::string("\n") + text);
     EXPECT_EQ(tryLoad(ptx, &log), CUDA_ERROR_INVALID_PTX) << text;
     EXPECT_NE(log.find("line "), std::string::npos) << log;

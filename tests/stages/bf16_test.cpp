@@ -27,9 +27,12 @@ Values rounded(const Values &x) {
   return elementwise(x, [](double element) { return rounded(element); });
 }
 
-// This machine's levels, one CPU with dot instructions on pairs where the machine has them, and a GPU's matrix units.
+// This machine's levels, one CPU with dot instructions on pairs where the machine has them, and a GPU's matrix units:
+// as the device of the tests uses them, which is warpgroups where it is the emulator, and each warp for itself.
 std::vector<std::string> targets() {
   std::vector<std::string> all = allTargets();
+  if (!deviceTargets().empty())
+    all.push_back("nvptx:sm_80");
   if (__builtin_cpu_supports("avx512bf16"))
     all.push_back("cooperlake");
   return all;

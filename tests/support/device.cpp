@@ -15,6 +15,7 @@ namespace {
 struct Driver {
   int (*init)(unsigned);
   int (*deviceGet)(int *, int);
+  int (*deviceAttribute)(int *, int, int);
   int (*contextRetain)(void **, int);
   int (*contextSetCurrent)(void *);
   int (*contextSynchronize)();
@@ -29,9 +30,13 @@ struct Driver {
   int (*launch)(void *, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned, void *, void **, void **);
   int (*errorString)(int, const char **);
   std::string fault; // why there is none
+  int64_t capability = 0;
 
   Driver() {
     const char *named = std::getenv("BURIN_CUDA_DRIVER");
+    // The emulator is a device that runs the texts of all architectures.
+    if (!named)
+      setenv("BURIN_SIMT_ARCH", "90", /*overwrite=*/0);
     const std::string path = named ? named : BURIN_SIMT_DRIVER;
     void *library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (!library) {
@@ -45,6 +50,7 @@ struct Driver {
     };
     find(init, "cuInit");
     find(deviceGet, "cuDeviceGet");
+    find(deviceAttribute, "cuDeviceGetAttribute");
     find(contextRetain, "cuDevicePrimaryCtxRetain");
     find(contextSetCurrent, "cuCtxSetCurrent");
     find(contextSynchronize, "cuCtxSynchronize");
@@ -60,11 +66,14 @@ struct Driver {
     find(errorString, "cuGetErrorString");
     if (!fault.empty())
       return;
-    int device = 0;
+    int device = 0, major = 0, minor = 0;
     void *context = nullptr;
+    constexpr int capabilityMajor = 75, capabilityMinor = 76; // CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_...
     if (init(0) != 0 || deviceGet(&device, 0) != 0 || contextRetain(&context, device) != 0 ||
-        contextSetCurrent(context) != 0)
+        contextSetCurrent(context) != 0 || deviceAttribute(&major, capabilityMajor, device) != 0 ||
+        deviceAttribute(&minor, capabilityMinor, device) != 0)
       fault = path + " has no device";
+    capability = 10 * major + minor;
   }
 };
 
@@ -111,12 +120,20 @@ void DeviceBuffer::read(int64_t offset, void *to, int64_t bytes) const {
 DeviceModel::DeviceModel(const burin_model &model) {
   if (!whyNoDevice().empty())
     throw std::runtime_error("no device: " + whyNoDevice());
-  if (model.num_modules != 1)
-    throw std::runtime_error("a model for GPUs has one module, this one " + std::to_string(model.num_modules));
+  // The last that the device runs: texts for one architecture alone stand behind those for all.
+  const burin_module *best = nullptr;
+  for (int64_t i = 0; i < model.num_modules; ++i) {
+    const burin_module &each = model.modules[i];
+    if (each.exact ? each.compute_capability == driver().capability : each.compute_capability <= driver().capability)
+      best = &each;
+  }
+  if (!best)
+    throw std::runtime_error("no module of the model runs on a device of compute capability " +
+                             std::to_string(driver().capability));
   // For a look at what a failing test has run.
   if (const char *path = std::getenv("BURIN_TEST_PTX"))
-    std::ofstream(path) << model.modules[0].text;
-  check(driver().moduleLoad(&module, model.modules[0].text, 0, nullptr, nullptr), "cuModuleLoadDataEx");
+    std::ofstream(path) << best->text;
+  check(driver().moduleLoad(&module, best->text, 0, nullptr, nullptr), "cuModuleLoadDataEx");
 }
 
 DeviceModel::~DeviceModel() {

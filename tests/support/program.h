@@ -37,7 +37,8 @@ mlir::func::FuncOp entry(mlir::ModuleOp module, const std::string &name);
 // has.
 std::vector<std::string> machineTargets();
 
-// "nvptx" where its programs can be run: by the emulator, or on a device (device.h). Slow, so not among the others.
+// "nvptx" where its programs can be run: by the emulator, or on a device (device.h), which picks the text that runs.
+// Slow, so not among the others.
 std::vector<std::string> deviceTargets();
 
 // Both.

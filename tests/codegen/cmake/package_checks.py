@@ -65,7 +65,7 @@ def command_line(arguments):
     """What the compiler refuses, it refuses in one line, and it leaves no object."""
     calls = {
         ("--cpu=pentium5",): r"error: unknown CPU 'pentium5': expected native, .*\n",
-        ("--target=cuda",): r"error: unknown target 'cuda': expected nvptx, nvptx:sm_80 or nvptx:sm_90; --cpu names a CPU\n",
+        ("--target=cuda",): r"error: unknown target 'cuda': expected nvptx, nvptx:sm_80 or nvptx:sm_90a; --cpu names a CPU\n",
         ("--target=nvptx:sm_12",): r"error: unknown target 'nvptx:sm_12': expected nvptx .*\n",
         ("--target=nvptx", "--cpu=pentium5"): r"error: unknown CPU 'pentium5': expected native, .*\n",
         ("--cpu=nvptx",): r"error: unknown CPU 'nvptx': --target names a GPU\n",

@@ -63,14 +63,19 @@ TEST_F(TargetTest, UnknownNamesAreRefusedWithTheWayToTheKnownOnes) {
 }
 
 TEST_F(TargetTest, GpusAreNamedByTheirArchitecture) {
-  EXPECT_EQ(target("nvptx"), target("nvptx:sm_80"));
-  EXPECT_EQ(target("nvptx:sm_90").getCpu().getValue(), "sm_90");
+  // Without one there is code for the first, and for the second beside it.
+  EXPECT_EQ(target("nvptx").getCpu().getValue(), "sm_80");
+  EXPECT_EQ(target("nvptx").getFeatures().getValue(), "sm_90a");
+  EXPECT_EQ(target("nvptx:sm_80").getCpu().getValue(), "sm_80");
+  EXPECT_EQ(target("nvptx:sm_80").getFeatures().getValue(), "");
+  EXPECT_EQ(target("nvptx:sm_90a").getCpu().getValue(), "sm_90a");
+  EXPECT_EQ(target("nvptx:sm_90a").getFeatures().getValue(), "");
   EXPECT_TRUE(isDevice(target("nvptx")));
   EXPECT_FALSE(isDevice(target("x86-64-v3")));
   EXPECT_EQ(target("nvptx").getPanelWidth(), 64);
   EXPECT_EQ(faultOf(target("nvptx")), "");
   EXPECT_EQ(requiredFeatures(target("nvptx")), "");
-  for (const char *name : {"nvptx:", "nvptx:sm_20", "nvptx90"}) {
+  for (const char *name : {"nvptx:", "nvptx:sm_20", "nvptx:sm_90", "nvptx90"}) {
     EXPECT_FALSE(targetFor(context, name, error));
     EXPECT_NE(error.find("'" + std::string(name) + "': expected nvptx"), std::string::npos) << error;
   }

@@ -142,6 +142,7 @@ TEST_F(GpuTest, InfoNeedsNoDriver) {
   EXPECT_EQ(facts["device"], "gpu");
   EXPECT_EQ(facts["kernel_texts"][0]["architecture"], "sm_80");
   EXPECT_EQ(facts["gpu"]["compute_capability"], "9.0");
+  EXPECT_EQ(facts["gpu"]["text"], "sm_80");
   EXPECT_EQ(facts["bytes"]["scratch_per_block"], 512);
 
   machine(folder.file("libnone.so"));
@@ -159,6 +160,7 @@ TEST_F(GpuTest, BenchReportsTheGpu) {
   Result line = run(TOY_GPU, {"bench", "--entry", "step", "--pairs", "1", "--seconds", "0.01", "--json"});
   json facts = json::parse(line.out);
   EXPECT_EQ(facts["device"], "Fake GPU");
+  EXPECT_EQ(facts["text"], "sm_80");
   EXPECT_EQ(facts["device_bytes"], 317832);
   EXPECT_EQ(facts["peak_gflops"], 2560);
   // Launch by launch by the GPU's clock: the fake one takes two milliseconds for each.

@@ -10,6 +10,7 @@
 #include "burin_runtime.h"
 #include "data/text_file.h"
 #include "device/choice.h"
+#include "device/cuda_device.h"
 #include "store/checkpoint.h"
 #include "support/expect_error.h"
 #include "support/program.h"
@@ -26,6 +27,26 @@ struct CudaTest : testing::Test {
   TextFile text{folder.write("text", test::sampleText(2000)), 128};
   CudaTest() { setenv("BURIN_CUDA_DRIVER", SIMT_DRIVER, 1); }
 };
+
+// A text for one capability alone runs there and nowhere else, and is taken before one for all.
+TEST(CudaTexts, EachGpuRunsTheNewestThatItCan) {
+  const burin_module texts[] = {{80, 0, "", 0}, {90, 1, "", 0}, {90, 0, "", 0}};
+  burin_model model = toy_cuda_model;
+  model.modules = texts;
+  auto runs = [&](int64_t capability) {
+    const burin_module *text = cuda::textFor(capability, model);
+    return text ? cuda::architectureOf(*text) : "none";
+  };
+  model.num_modules = 2;
+  EXPECT_EQ(runs(75), "none");
+  EXPECT_EQ(runs(80), "sm_80");
+  EXPECT_EQ(runs(89), "sm_80");
+  EXPECT_EQ(runs(90), "sm_90a");
+  EXPECT_EQ(runs(100), "sm_80");
+  model.num_modules = 3;
+  EXPECT_EQ(runs(90), "sm_90a");
+  EXPECT_EQ(runs(100), "sm_90");
+}
 
 std::vector<float> all(const Device &device, burin_buffer which) {
   std::span<const float> values(reinterpret_cast<const float *>(device.buffer(which)),

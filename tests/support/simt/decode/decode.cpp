@@ -138,6 +138,13 @@ void Decoder::layOutMemory() {
 
 bool Decoder::hasSymbol(const std::string &name) const { return local.contains(name) || globals.contains(name); }
 
+bool Decoder::isFor(const std::string &target) const { return module.target == target; }
+
+void Decoder::addMore(std::vector<More> more, Role role) {
+  drafts.back().more = std::move(more);
+  drafts.back().role = role;
+}
+
 uint64_t Decoder::symbol(const std::string &name) const {
   if (const auto found = local.find(name); found != local.end())
     return found->second;
@@ -160,6 +167,7 @@ Kernel Decoder::run() {
   }
   body();
   order();
+  followWarpgroups();
   allocate();
   return std::move(kernel);
 }
@@ -203,6 +211,7 @@ static const Table &table() {
     addMemory(result);
     addWarp(result);
     addMatrix(result);
+    addWarpgroup(result);
     return result;
   }();
   return all;

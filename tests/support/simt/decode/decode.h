@@ -93,6 +93,16 @@ public:
 
   uint64_t symbol(const std::string &name) const; // address in its space
   bool hasSymbol(const std::string &name) const;
+  bool isFor(const std::string &target) const; // exactly the module's .target
+
+  // For the instruction appended last: registers beyond those of Instruction::r, and what it is to those who follow the
+  // instructions of warpgroups.
+  struct More {
+    Ref ref;
+    bool defined, used;
+  };
+  enum Role { PLAIN_ROLE, PRODUCT, FENCE, COMMIT, WAIT, WAIT_FOR_ALL };
+  void addMore(std::vector<More>, Role);
 
   Kernel kernel;
 
@@ -101,7 +111,19 @@ private:
     Instruction in;
     std::vector<uint8_t> defined, used; // indices of r
     std::string label;                  // of a jump
+    std::vector<More> more;
+    Role role = PLAIN_ROLE;
   };
+  // The blocks of the final order: where each starts, and which may follow.
+  struct Flow {
+    std::vector<uint32_t> starts;
+    std::vector<std::vector<size_t>> next;
+    uint32_t endOf(size_t block, size_t end) const {
+      return block + 1 < starts.size() ? starts[block + 1] : (uint32_t)end;
+    }
+  };
+  Flow flowOf() const;
+  void followWarpgroups(); // warpgroup.cpp
   void layOutMemory();
   void body();
   void instruction(const ptx::Instruction &);
@@ -132,5 +154,6 @@ void addMove(Table &);
 void addMemory(Table &);
 void addWarp(Table &);
 void addMatrix(Table &);
+void addWarpgroup(Table &);
 
 } // namespace simt

@@ -68,14 +68,7 @@ void Decoder::order() {
   drafts = std::move(ordered);
 }
 
-void Decoder::allocate() {
-  const size_t count = sizes.size(), words = (count + 63) / 64;
-  using Bits = std::vector<uint64_t>;
-  const auto set = [](Bits &bits, Ref i) { bits[i / 64] |= uint64_t(1) << i % 64; };
-  const auto has = [](const Bits &bits, Ref i) { return bits[i / 64] >> i % 64 & 1; };
-  const auto virtualRegister = [](Ref ref) { return ref != NONE && !(ref & CONSTANT); };
-
-  // Blocks of the final order.
+Decoder::Flow Decoder::flowOf() const {
   std::set<uint32_t> begins = {0};
   for (size_t i = 0; i < drafts.size(); ++i) {
     const Instruction &in = drafts[i].in;
@@ -87,12 +80,40 @@ void Decoder::allocate() {
       begins.insert((uint32_t)i + 1);
   }
   begins.erase((uint32_t)drafts.size());
-  const std::vector<uint32_t> starts(begins.begin(), begins.end());
-  const size_t blocks = starts.size();
-  const auto endOf = [&](size_t block) { return block + 1 < blocks ? starts[block + 1] : (uint32_t)drafts.size(); };
+  Flow flow;
+  flow.starts.assign(begins.begin(), begins.end());
+  const size_t blocks = flow.starts.size();
   const auto blockAt = [&](uint32_t index) {
-    return size_t(std::lower_bound(starts.begin(), starts.end(), index) - starts.begin());
+    return size_t(std::lower_bound(flow.starts.begin(), flow.starts.end(), index) - flow.starts.begin());
   };
+  flow.next.resize(blocks);
+  for (size_t b = 0; b < blocks; ++b) {
+    const Instruction &last = drafts[flow.endOf(b, drafts.size()) - 1].in;
+    std::vector<size_t> &next = flow.next[b];
+    if (last.kind == Kind::JUMP)
+      next.push_back(blockAt(last.target));
+    if (last.kind == Kind::SWITCH)
+      for (const uint32_t target : kernel.targets[last.imm])
+        next.push_back(blockAt(target));
+    const bool leaves =
+        last.kind == Kind::JUMP || last.kind == Kind::SWITCH || last.kind == Kind::EXIT || last.kind == Kind::TRAP;
+    if (!(leaves && last.guard == NONE) && b + 1 < blocks)
+      next.push_back(b + 1);
+  }
+  return flow;
+}
+
+void Decoder::allocate() {
+  const size_t count = sizes.size(), words = (count + 63) / 64;
+  using Bits = std::vector<uint64_t>;
+  const auto set = [](Bits &bits, Ref i) { bits[i / 64] |= uint64_t(1) << i % 64; };
+  const auto has = [](const Bits &bits, Ref i) { return bits[i / 64] >> i % 64 & 1; };
+  const auto virtualRegister = [](Ref ref) { return ref != NONE && !(ref & CONSTANT); };
+
+  const Flow flow = flowOf();
+  const std::vector<uint32_t> &starts = flow.starts;
+  const size_t blocks = starts.size();
+  const auto endOf = [&](size_t block) { return flow.endOf(block, drafts.size()); };
 
   const auto uses = [&](const Draft &draft, auto each) {
     for (const uint8_t i : draft.used)
@@ -106,6 +127,9 @@ void Decoder::allocate() {
     }
     if (virtualRegister(draft.in.members))
       each(draft.in.members);
+    for (const More &more : draft.more)
+      if (more.used)
+        each(more.ref);
   };
 
   std::vector<Bits> in(blocks, Bits(words)), out(blocks, Bits(words)), upward(blocks, Bits(words)),
@@ -118,24 +142,16 @@ void Decoder::allocate() {
       });
       for (const uint8_t k : drafts[i].defined)
         set(killed[b], drafts[i].in.r[k]);
+      for (const More &more : drafts[i].more)
+        if (more.defined)
+          set(killed[b], more.ref);
     }
   for (bool changed = true; changed;) {
     changed = false;
     for (size_t b = blocks; b-- > 0;) {
-      const Instruction &last = drafts[endOf(b) - 1].in;
-      std::vector<size_t> next;
-      if (last.kind == Kind::JUMP)
-        next.push_back(blockAt(last.target));
-      if (last.kind == Kind::SWITCH)
-        for (const uint32_t target : kernel.targets[last.imm])
-          next.push_back(blockAt(target));
-      const bool leaves =
-          last.kind == Kind::JUMP || last.kind == Kind::SWITCH || last.kind == Kind::EXIT || last.kind == Kind::TRAP;
-      if (!(leaves && last.guard == NONE) && b + 1 < blocks)
-        next.push_back(b + 1);
       for (size_t w = 0; w < words; ++w) {
         uint64_t bits = 0;
-        for (const size_t n : next)
+        for (const size_t n : flow.next[b])
           bits |= in[n][w];
         const uint64_t entering = upward[b][w] | (bits & ~killed[b][w]);
         if (bits != out[b][w] || entering != in[b][w]) {
@@ -167,6 +183,8 @@ void Decoder::allocate() {
       uses(drafts[i], [&](Ref r) { touch(r, i); });
       for (const uint8_t k : drafts[i].defined)
         touch(drafts[i].in.r[k], i);
+      for (const More &more : drafts[i].more)
+        touch(more.ref, i);
     }
   }
   for (const auto &[special, ref] : specials)
@@ -214,6 +232,14 @@ void Decoder::allocate() {
       draft.in.guard = placeOf[draft.in.guard];
     if (virtualRegister(draft.in.members))
       draft.in.members = placeOf[draft.in.members];
+    draft.in.defined = (uint8_t)draft.defined.size();
+    draft.in.operands = (uint8_t)(draft.defined.size() + draft.used.size());
+    if (!draft.more.empty()) {
+      draft.in.list = (uint32_t)kernel.lists.size();
+      kernel.lists.emplace_back();
+      for (const More &more : draft.more)
+        kernel.lists.back().push_back(placeOf[more.ref]);
+    }
     kernel.code.push_back(draft.in);
   }
 }

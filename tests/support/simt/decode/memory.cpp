@@ -241,6 +241,8 @@ void copyAsync(Warp &warp, const Instruction &in, Mask mask) {
                                                                      : "write") +
                       " of " + block.nameThread(report.other & TAG_THREAD),
                   i};
+    if (block.kernel->warpgroups)
+      block.async.checkWrite(at, in.bytes, i);
     PendingCopy copy = {at, warp.copyGroup[i], (uint8_t)i, in.bytes, {}};
     std::memcpy(copy.data.data(), from[i], in.bytes);
     warp.copies.push_back(copy);
@@ -261,6 +263,8 @@ void waitForCopies(Warp &warp, const Instruction &in, Mask mask) {
       return false;
     std::memcpy(block.shared.data() + copy.shared, copy.data.data(), copy.bytes);
     block.check.arrived(copy.shared, copy.bytes, warp.thread(copy.lane));
+    if (block.kernel->warpgroups)
+      block.async.noteWrite(copy.shared, copy.bytes, block.check.order.now(warp.thread(copy.lane)));
     return true;
   });
 }
@@ -311,7 +315,13 @@ void copies(Decoder &to, Modifiers words) {
   in.imm = a.offset << 32 | (d.offset & 0xffffffff);
 }
 
-// Threads take turns here, so memory is in order already. Fences between kinds of access (.proxy) are not known.
+// Between what threads write and what instructions of warpgroups read.
+void fenceProxy(Warp &warp, const Instruction &, Mask mask) {
+  if (warp.block->kernel->warpgroups)
+    warp.block->async.fence(*warp.block, warp, mask);
+}
+
+// Threads take turns here, so memory is in order already. Of the fences between kinds of access one is known.
 void fence(Decoder &to, Modifiers words) {
   const std::string &name = to.source->opcode[0];
   to.expectOperands(name == "nanosleep");
@@ -322,6 +332,17 @@ void fence(Decoder &to, Modifiers words) {
   } else if (name == "membar") {
     known = words.takeAny({"cta", "gl", "sys"});
   } else {
+    if (words.take("proxy")) {
+      if (!words.take("async"))
+        words.unknown();
+      const bool ofShared = !words.take("global");
+      if (ofShared)
+        words.takeAny({"shared::cta", "shared::cluster"});
+      words.done();
+      to.needs(90);
+      to.emit(ofShared ? fenceProxy : nothing, {}, {});
+      return;
+    }
     words.takeAny({"sc", "acq_rel"});
     known = words.takeAny({"cta", "cluster", "gpu", "sys"});
   }

@@ -29,6 +29,12 @@ static bool sameStore(Warp &warp, const Instruction &in, Mask mask, const uint64
 
 void Block::checkShared(Warp &warp, const Instruction &in, Mask mask, const uint64_t *addresses, uint32_t bytes,
                         bool write) {
+  if (kernel->warpgroups && write)
+    for (Mask rest = mask; rest; rest &= rest - 1) {
+      const int lane = std::countr_zero(rest);
+      async.checkWrite(addresses[lane], bytes, lane);
+      async.noteWrite(addresses[lane], bytes, check.order.now(warp.thread(lane)));
+    }
   for (Mask rest = mask; rest;) {
     const SharedCheck::Report report = write ? check.write(addresses, rest, bytes, warp.thread(0), false)
                                              : check.read(addresses, rest, bytes, warp.thread(0));

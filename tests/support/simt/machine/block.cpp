@@ -96,6 +96,8 @@ void Block::begin(const Launch &of, int64_t at) {
     for (const auto &[special, ref] : kernel->specials)
       fillSpecial(*this, warp, special, warp.at<uint32_t>(ref));
   }
+  if (kernel->warpgroups)
+    async.begin(sharedBytes, warps.size(), kernel->registerBytes);
   std::fill(std::begin(arrived), std::end(arrived), 0);
   std::fill(std::begin(arrivedWarps), std::end(arrivedWarps), 0);
 }
@@ -132,6 +134,8 @@ void Block::run() {
     if (!released && !progress)
       deadlock();
   }
+  if (kernel->warpgroups)
+    async.checkEnd(*this);
 }
 
 // Every warp that lives waits, and no barrier has what it waits for.
@@ -208,6 +212,7 @@ void Block::runWarp(Warp &warp) {
   running = &warp;
   const Instruction *const code = kernel->code.data();
   std::vector<Warp::Part> &parts = warp.parts;
+  const bool warpgroups = kernel->warpgroups;
   uint64_t count = 0;
   while (!parts.empty()) {
     // The part that is furthest behind, with all that stand at the same place.
@@ -244,6 +249,8 @@ void Block::runWarp(Warp &warp) {
       }
       pc = at;
       count += std::popcount(active);
+      if (warpgroups && active && !async.warps[warp.index].products.empty()) [[unlikely]]
+        async.checkRegisters(*this, warp, in);
       if (in.kind == Kind::PLAIN) [[likely]] {
         if (active)
           in.run(warp, in, active);
@@ -342,6 +349,9 @@ void Block::runWarp(Warp &warp) {
       if (in.kind == Kind::TRAP)
         throw Fault{LAUNCH_FAILED, "trap", std::countr_zero(active)};
       // EXIT. Who waits for those that leave need not any more.
+      if (warpgroups && !async.warps[warp.index].products.empty())
+        throw Fault{LAUNCH_FAILED, "the thread ends while wgmma is under way: nobody has waited for it",
+                    std::countr_zero(active)};
       warp.live &= ~active;
       for (Warp::Part &part : parts)
         part.waiting = false;

@@ -1,5 +1,6 @@
 // A block of threads while it runs: its warps, its memories, and what is checked.
 #pragma once
+#include "async_proxy.h"
 #include "memory.h"
 #include "shared_check.h"
 #include "warp.h"
@@ -33,6 +34,7 @@ struct Block {
   std::vector<uint8_t> shared, local, parameters;
   int64_t sharedBytes = 0;
   SharedCheck check;
+  AsyncProxy async; // where the kernel has instructions of warpgroups
   uint64_t executed = 0;
 
   const Warp *running = nullptr; // where a fault came from

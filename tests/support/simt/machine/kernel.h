@@ -81,6 +81,8 @@ struct Instruction {
   bool guardNegated = false;
   Ref guard = NONE;
   Ref members = NONE;
+  uint8_t defined = 0, operands = 0; // of r: written, and all
+  uint32_t list = 0;                 // of the kernel's: more registers, where r is too short
   uint32_t target = 0;
   int32_t line = 0;
   int64_t imm = 0; // offset of an address; what else a handler needs
@@ -91,6 +93,8 @@ struct Kernel {
   std::string name;
   std::vector<Instruction> code;
   std::vector<std::vector<uint32_t>> targets; // of SWITCH, by imm
+  std::vector<std::vector<Ref>> lists;        // by Instruction::list
+  bool warpgroups = false;                    // has instructions of warpgroups
   std::vector<uint8_t> constants;             // 32 lanes each
   int64_t registerBytes = 0;                  // of a warp
   int64_t liveRegisters = 0;  // most 32-bit registers alive at once: what a compiler would need at least
