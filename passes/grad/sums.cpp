@@ -9,14 +9,15 @@
 
 namespace burin {
 
-static bool isZeros(mlir::Value x) {
-  auto constant = x.getDefiningOp<ConstantOp>();
-  return constant && constant.getValue().isZero();
+// Adjoints make ops that add into something with zeros to start from, the only constant there.
+static bool isConstant(mlir::Value x) {
+  mlir::Operation *op = x.getDefiningOp();
+  return op && op->getNumOperands() == 0;
 }
 
 mlir::Value sum(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Value y) {
   auto adds = y.getDefiningOp<AddsInto>();
-  if (!adds || !y.use_empty() || !isZeros(adds->getOperand(adds.startOperand())))
+  if (!adds || !y.use_empty() || !isConstant(adds->getOperand(adds.startOperand())))
     return AddOp::create(b, loc, x, y);
   adds->moveBefore(b.getInsertionBlock(), b.getInsertionPoint()); // x may have been made after it
   adds->setOperand(adds.startOperand(), x);
