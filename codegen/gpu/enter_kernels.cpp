@@ -22,6 +22,10 @@ using namespace gpu;
 
 namespace {
 
+// What every device since compute capability 8.0 has for a block (8.6 and 8.9 have 99 KB), and two blocks of a
+// multiprocessor with 164 KB have too little room for more than this each.
+constexpr int64_t mostShared = 96 << 10;
+
 int64_t bytesOf(MemRefType type) { return type.getNumElements() * llvm::divideCeil(type.getElementTypeBitWidth(), 8); }
 
 struct EnterKernels : impl::GpuEnterKernelsBase<EnterKernels> {

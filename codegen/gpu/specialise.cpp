@@ -37,18 +37,22 @@ bool hasWork(func::FuncOp kernel) {
   return walked.wasInterrupted();
 }
 
-// The more rows are copied at a time, the more is multiplied between two barriers; if they leave the kernel's scratch
-// in shared memory.
+// The more rows are copied at a time, the more is multiplied between two barriers. But a launch has one size of shared
+// memory for all texts: more than the other form of the kernel asks for would keep blocks of that one off their
+// multiprocessor.
+int64_t portionOf(ContractOp contract) {
+  constexpr int64_t large = 64, small = 32;
+  const int64_t m = contract.getC().getType().getDimSize(0), n = contract.getC().getType().getDimSize(1),
+                k = contract.getA().getType().getDimSize(1);
+  const int64_t least = std::max(streamBytes(m, n), warpgroupBytes(n, k, small));
+  return warpgroupBytes(n, k, large) <= least ? large : small;
+}
+
 void mark(func::FuncOp kernel) {
   OpBuilder b(kernel.getContext());
-  auto scratch = kernel->getAttrOfType<IntegerAttr>("burin.scratch");
   kernel.walk([&](Operation *op) {
     if (auto contract = dyn_cast<ContractOp>(op); contract && isForWarpgroups(contract.getB())) {
-      int64_t portion = 64;
-      const int64_t n = contract.getC().getType().getDimSize(1), k = contract.getA().getType().getDimSize(1);
-      if (scratch && warpgroupBytes(n, k, portion) + scratch.getInt() > mostShared)
-        portion = 32;
-      op->setAttr(byWarpgroupName, b.getI64IntegerAttr(portion));
+      op->setAttr(byWarpgroupName, b.getI64IntegerAttr(portionOf(contract)));
     } else if (auto pack = dyn_cast<PackOp>(op); pack && isForWarpgroups(pack.getPanels())) {
       op->setAttr(inRowsName, b.getUnitAttr());
     }

@@ -16,10 +16,6 @@ inline constexpr int64_t threads = 128, lanesOfWarp = 32;
 // LLVM's numbers of the memories: device memory, and the memory that a block shares.
 inline constexpr unsigned globalSpace = 1, sharedSpace = 3;
 
-// Bytes of shared memory for a block, staging included: what every device since compute capability 8.0 has (8.6 and 8.9
-// have 99 KB), and two blocks of a multiprocessor with 164 KB have too little room for more than this each.
-inline constexpr int64_t mostShared = 96 << 10;
-
 // The architecture whose warpgroups multiply (specialise.cpp). What is written for it runs on no other.
 inline constexpr llvm::StringLiteral warpgroupArchitecture = "sm_90a";
 

@@ -80,8 +80,9 @@ def assemble(arguments):
                     for kernel, stores in re.findall(r"Compiling entry function '(\w+)'.*?(\d+) bytes spill stores", done.stderr, re.DOTALL):
                         spills[kernel] = int(stores)
                     worst = max(spills, key=spills.get)
-                    print(f"{name:20} {arguments.dtype} {target:6} for {architecture:7} {len(registers):4} kernels, registers at most {max(registers)}, "
-                          f"{sum(n > 0 for n in spills.values())} with spills" + (f", at most {spills[worst]} bytes ({worst})" if spills[worst] else ""), flush=True)
+                    print(f"{name:20} {arguments.dtype} {target:6} for {architecture:7} {len(registers):4} kernels, registers at most "
+                          f"{max(registers)}, shared memory {max(shared)} bytes, {sum(n > 0 for n in spills.values())} with spills"
+                          + (f", at most {spills[worst]} bytes ({worst})" if spills[worst] else ""), flush=True)
                     for kernel, stores in spills.items():
                         if stores > MOST_SPILLS:
                             wrong.append(f"{name}, {architecture}: {kernel} spills {stores} bytes, {MOST_SPILLS} are allowed")
@@ -93,7 +94,8 @@ def assemble(arguments):
 def instructions(arguments):
     (program,) = arguments.programs
     counts = {}
-    texts = {(dtype, target): text for dtype in ("f32", "bf16") for target, text in compile_model(program, "--dtype=" + dtype)[0].items()}
+    texts = {(dtype, target): text for dtype in ("f32", "bf16")
+             for target, text in compile_model(program, "--dtype=" + dtype)[0].items()}
     assert sorted(texts) == [("bf16", "sm_80"), ("bf16", "sm_90a"), ("f32", "sm_80")], "a text of its own for sm_90a in bf16 alone"
     for target in ("sm_80", "sm_90a"):
         for dtype in ("f32", "bf16"):
@@ -105,7 +107,8 @@ def instructions(arguments):
         counts[key] = {word: len(re.findall(pattern, text)) for word, pattern in {
             "mma": r"mma\.sync\.aligned\.m16n8k16\.row\.col\.f32\.bf16\.bf16\.f32", "ldmatrix": r"ldmatrix\.sync\.aligned\.m8n8\.x4",
             "cp.async": r"cp\.async\.cg\.shared\.global", "wgmma": r"wgmma\.mma_async\.sync\.aligned\.m64n\d+k16\.f32\.bf16\.bf16",
-            "wait": r"wgmma\.wait_group\.sync\.aligned", "proxy": r"fence\.proxy\.async\.shared::cta", "fma": r"fma\.rn\.f32", "bar": r"bar\.sync|barrier\.cta\.sync", "shfl": r"shfl\.sync\.bfly"}.items()}
+            "wait": r"wgmma\.wait_group\.sync\.aligned", "proxy": r"fence\.proxy\.async\.shared::cta", "fma": r"fma\.rn\.f32",
+            "bar": r"bar\.sync|barrier\.cta\.sync", "shfl": r"shfl\.sync\.bfly"}.items()}
         print(*key, counts[key])
         assert not re.search(r"\b(atom|red)\.|\bcall\b|\bmul\.f32|\badd\.f32", text), "no atomics, no calls, nothing left to be contracted"
     for key, found in counts.items():

@@ -75,6 +75,15 @@ TEST_F(TargetTest, GpusAreNamedByTheirArchitecture) {
   EXPECT_EQ(target("nvptx").getPanelWidth(), 64);
   EXPECT_EQ(faultOf(target("nvptx")), "");
   EXPECT_EQ(requiredFeatures(target("nvptx")), "");
+  // Written by hand in a dump: a text beside the first is one that is known, and beside that for all.
+  for (const char *beside : {"sm_80", "+avx2"}) {
+    TargetAttr all = target("nvptx");
+    EXPECT_NE(faultOf(TargetAttr::get(&context, all.getCpu(), mlir::StringAttr::get(&context, beside), all.getLanes(),
+                                      all.getRegisters(), all.getL1(), all.getL2(), all.getCells()))
+                  .find("expected none, or sm_90a beside sm_80"),
+              std::string::npos)
+        << beside;
+  }
   for (const char *name : {"nvptx:", "nvptx:sm_20", "nvptx:sm_90", "nvptx90"}) {
     EXPECT_FALSE(targetFor(context, name, error));
     EXPECT_NE(error.find("'" + std::string(name) + "': expected nvptx"), std::string::npos) << error;
