@@ -29,17 +29,16 @@ typedef struct burin_device burin_device;
 
 typedef enum burin_status {
   BURIN_OK = 0,
-  BURIN_FAILED =
-      1, /* refused: a name that does not exist, a wrong size, an id out of range, a machine that lacks something,
-         a GPU that fails */
+  BURIN_FAILED = 1,  /* refused: a name that does not exist, a wrong size, an id out of range, a machine that lacks
+                     something, a GPU that fails */
   BURIN_INTERNAL = 2 /* a fault of the runtime itself, or no memory for its own bookkeeping */
 } burin_status;
 
 /* What went wrong in the last call of this thread that did not return BURIN_OK: one line, no full stop. */
 const char *burin_last_message(void);
 
-/* Checks model and machine and allocates all buffers, zeroed. threads 0: as many as the machine offers. On failure *device
- * is NULL. */
+/* Checks model and machine and allocates all buffers, zeroed. threads 0: as many as the machine offers. On failure
+ * *device is NULL. */
 burin_status burin_create(const burin_model *model, int threads, burin_device **device);
 void burin_destroy(burin_device *device);
 

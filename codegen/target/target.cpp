@@ -5,8 +5,8 @@
 //
 // Of a GPU a "core" is a block of threads. Panels are 64 columns wide (lanes x 2), a tile of a product and what it
 // needs of its left side fit into the memory that a block shares (`l2`, of which a quarter is the tile), blocks of
-// attention's scores into a third of it (`l1`), and there are enough cells for all multiprocessors. `features` names the
-// architecture for which kernels may have a form of their own beside that for `cpu`.
+// attention's scores into a third of it (`l1`), and there are enough cells for all multiprocessors. `features` names
+// the architecture for which kernels may have a form of their own beside that for `cpu`.
 #include "codegen/target/target.h"
 
 #include <fstream>
