@@ -50,6 +50,8 @@ private:
   Tile source, panels;
   int64_t k = 0, n = 0, width = 0;
   bool transposing = false;
+  // How far ahead reading is fetched: enough for memory's latency, near enough to be there still.
+  static constexpr int64_t rowsAhead = 24, squaresAhead = 2;
   int64_t pair = 1; // rows of the source in a row of a panel
 
   // Depth goes by squares of lanes when transposing, row by row otherwise.
@@ -80,13 +82,13 @@ private:
       }
       SmallVector<Value> vectors(rows, zero);
       if (active > 0 && transposing) {
-        fetch(e.add(from, column * source.strides[1]), 2 * rows, active, source.strides[1]);
+        fetch(e.add(from, column * source.strides[1]), squaresAhead * rows, active, source.strides[1]);
         SmallVector<Value> square(lanes, zero);
         for (int64_t j = 0; j < active; ++j)
           square[j] = e.load(source.flat, e.add(from, (column + j) * source.strides[1]), 1, lanes, rows);
         vectors = e.transpose(square);
       } else if (active > 0) {
-        fetch(e.add(from, column * source.strides[1]), 24 * source.strides[0], rows, source.strides[0]);
+        fetch(e.add(from, column * source.strides[1]), rowsAhead * source.strides[0], rows, source.strides[0]);
         for (int64_t i = 0; i < rows; ++i)
           vectors[i] = loadRow(e.add(from, i * source.strides[0]), column, active, zero);
       }

@@ -19,6 +19,10 @@ struct Contract {
   mlir::Value columnOf(const Emitter &e, mlir::Value j) const;
 };
 
+// body(row, column) for each block of so many rows and columns of c.
+void forBlocks(const Emitter &e, const Contract &contract, int64_t rows, int64_t columns,
+               llvm::function_ref<void(mlir::Value row, mlir::Value column)> body);
+
 // Nothing after an error.
 std::optional<Contract> readContract(mlir::OpBuilder &b, ContractOp op);
 

@@ -73,13 +73,7 @@ public:
   }
 
   void emit() {
-    e.loop(0, x.m, cut.rows(), {}, [&](Value row, ValueRange) {
-      e.loop(0, x.n, cut.columns(), {}, [&](Value column, ValueRange) {
-        block(row, column);
-        return SmallVector<Value>{};
-      });
-      return SmallVector<Value>{};
-    });
+    forBlocks(e, x, cut.rows(), cut.columns(), [&](Value row, Value column) { block(row, column); });
   }
 
 private:

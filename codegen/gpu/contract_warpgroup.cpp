@@ -41,13 +41,7 @@ public:
   }
 
   void emit() {
-    e.loop(0, x.m, groupRows, {}, [&](Value row, ValueRange) {
-      e.loop(0, x.n, columns, {}, [&](Value column, ValueRange) {
-        block(row, column);
-        return SmallVector<Value>{};
-      });
-      return SmallVector<Value>{};
-    });
+    forBlocks(e, x, groupRows, columns, [&](Value row, Value column) { block(row, column); });
   }
 
 private:

@@ -28,6 +28,17 @@ bool liesInTensor(Value memref) {
   return !op || (isa<UnrealizedConversionCastOp>(op) && !op->hasAttr("burin.scratch"));
 }
 
+void forBlocks(const Emitter &e, const Contract &x, int64_t rows, int64_t columns,
+               llvm::function_ref<void(Value, Value)> body) {
+  e.loop(0, x.m, rows, {}, [&](Value row, ValueRange) {
+    e.loop(0, x.n, columns, {}, [&](Value column, ValueRange) {
+      body(row, column);
+      return SmallVector<Value>{};
+    });
+    return SmallVector<Value>{};
+  });
+}
+
 int64_t contractStagingBytes(ContractOp op) {
   if (auto portion = op->getAttrOfType<IntegerAttr>(byWarpgroupName))
     return warpgroupBytes(op.getC().getType().getDimSize(1), op.getA().getType().getDimSize(1), portion.getInt());
