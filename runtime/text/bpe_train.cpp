@@ -113,10 +113,23 @@ private:
   std::string rest_; // of the open file
 };
 
-// A hash table of pre-tokens.
+// A hash table of pre-tokens. How large it is depends on which pre-tokens it has, and not on their order.
 class Counts {
 public:
-  explicit Counts(std::atomic<uint64_t> &bytes) : bytes_(bytes) { grow(1024); }
+  // Keeps the sum of what all tables take in `sum`.
+  explicit Counts(std::atomic<uint64_t> &sum) : sum_(sum) { grow(1024); }
+  ~Counts() { sum_ -= bytes_; }
+  Counts(const Counts &) = delete;
+  Counts &operator=(const Counts &) = delete;
+
+  // Takes over all counts of `other`.
+  void take(Counts &other) {
+    other.each([&](std::string_view text, uint64_t count) { add(text, count); });
+    other.entries_ = {};
+    other.texts_ = {};
+    other.used_ = other.room_ = 0;
+    other.grow(1024);
+  }
 
   void add(std::string_view text, uint64_t count = 1) {
     const uint64_t hash = hashOf(text);
@@ -124,8 +137,8 @@ public:
       Entry &entry = entries_[at];
       if (entry.count == 0) {
         entry = {hash, texts_.size(), text.size(), count};
-        if (texts_.size() + text.size() > texts_.capacity()) {
-          texts_.reserve(std::max(texts_.size() + text.size(), 2 * texts_.capacity()));
+        if (texts_.size() + text.size() > room_) {
+          texts_.reserve(room_ = std::bit_ceil(texts_.size() + text.size()));
           account();
         }
         texts_ += text;
@@ -146,6 +159,7 @@ public:
         each(textOf(entry), entry.count);
   }
   size_t size() const { return used_; }
+  uint64_t bytes() const { return bytes_; }
 
 private:
   struct Entry {
@@ -187,16 +201,16 @@ private:
   }
 
   void account() {
-    uint64_t bytes = entries_.size() * sizeof(Entry) + texts_.capacity();
-    bytes_ += bytes - accounted_;
-    accounted_ = bytes;
+    const uint64_t bytes = entries_.size() * sizeof(Entry) + room_;
+    sum_ += bytes - bytes_;
+    bytes_ = bytes;
   }
 
-  std::atomic<uint64_t> &bytes_;
-  uint64_t accounted_ = 0;
+  std::atomic<uint64_t> &sum_;
+  uint64_t bytes_ = 0;
   std::vector<Entry> entries_;
   std::string texts_;
-  size_t used_ = 0;
+  size_t used_ = 0, room_ = 0; // entries in use; bytes that texts_ may grow to
 };
 
 PreTokenCounts countPreTokens(const std::vector<std::string> &paths, const TrainBpe &options) {
@@ -212,6 +226,14 @@ PreTokenCounts countPreTokens(const std::vector<std::string> &paths, const Train
   std::mutex mutex;
   std::exception_ptr failure;
   std::atomic<bool> stop = false;
+  // The threads' tables share most of their pre-tokens: together they may not fit where their union does. Only the
+  // union decides whether there is too much, or it would depend on which thread gets which piece.
+  auto handIn = [&](Counts &counts) {
+    std::lock_guard lock(mutex);
+    all.take(counts);
+    if (all.bytes() > options.memory)
+      fail("the different pre-tokens of the texts take more than the {} bytes that --memory allows", options.memory);
+  };
 
 #pragma omp parallel num_threads(options.threads)
   try {
@@ -232,10 +254,9 @@ PreTokenCounts countPreTokens(const std::vector<std::string> &paths, const Train
         countText(text.substr(from, found.begin - from));
       countText(text.substr(from));
       if (bytes > options.memory)
-        fail("the different pre-tokens of the texts take more than the {} bytes that --memory allows", options.memory);
+        handIn(counts);
     }
-    std::lock_guard lock(mutex);
-    counts.each([&](std::string_view text, uint64_t number) { all.add(text, number); });
+    handIn(counts);
   } catch (...) {
     std::lock_guard lock(mutex);
     stop = true;

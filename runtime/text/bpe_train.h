@@ -15,7 +15,8 @@ struct TrainBpe {
   std::vector<std::string> specials{}; // cut out of the text first, and not learnt from
   std::string pattern = gpt2Pattern;
   int threads = 1;
-  // Bytes that may be held of the texts: what is read at once, and the different pre-tokens with their counts.
+  // Bytes that may be held of the texts: what is read at once, and the different pre-tokens with their counts (as many
+  // again for a moment, until threads that count some of the same have handed theirs in).
   uint64_t memory = uint64_t{2} << 30;
   // Told now and then: which part, and how far it is.
   std::function<void(const char *part, uint64_t done, uint64_t of)> progress = {};

@@ -103,6 +103,30 @@ TEST_F(BpeTrainFiles, NeitherThreadsNorOrderNorMemoryMatter) {
     EXPECT_TRUE(token.find("<|x") == token.npos || token == "<|x|>") << token;
 }
 
+// Whether the pre-tokens fit depends on the texts alone, not on how many threads hold some of the same.
+TEST_F(BpeTrainFiles, WhatFitsWithOneThreadFitsWithMore) {
+  const std::string a = folder.write("a", text(5, 1'000'000));
+  auto fits = [&](uint64_t memory, int threads) {
+    try {
+      trainBpe({a}, {.vocab = 300, .threads = threads, .memory = memory});
+      return true;
+    } catch (const std::exception &error) {
+      EXPECT_NE(std::string(error.what()).find("that --memory allows"), std::string::npos) << error.what();
+      return false;
+    }
+  };
+  uint64_t most = 16 << 20, least = 256 << 10; // fits; does not
+  ASSERT_TRUE(fits(most, 1));
+  ASSERT_FALSE(fits(least, 1));
+  while (most - least > 1)
+    (fits((least + most) / 2, 1) ? most : least) = (least + most) / 2;
+  for (int again = 0; again < 5; ++again)
+    for (int threads : {2, 3, 7}) {
+      EXPECT_TRUE(fits(most, threads)) << threads << " threads, " << most << " bytes";
+      EXPECT_FALSE(fits(least, threads)) << threads << " threads, " << least << " bytes";
+    }
+}
+
 TEST_F(BpeTrainFiles, OtherPatternsAreCutAtSpecialTokens) {
   const std::string a = folder.write("a", text(3, 300'000));
   TrainBpe options{.vocab = 400, .specials = {"<|x|>"}, .pattern = patternOf("cl100k")};
