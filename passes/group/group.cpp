@@ -5,6 +5,7 @@
 // What is materialised is what crosses a border between groups. Views are never materialised for their own sake: they
 // are cloned into the groups that read through them, or, where strides cannot say what a reader wants (heads merged
 // after attention), into the group that writes.
+#include <numeric>
 #include <queue>
 
 #include "mlir/IR/IRMapping.h"
@@ -61,9 +62,14 @@ Behind lookThrough(Value value) {
   return behind;
 }
 
+// Needs all of a row before its result's first element.
+bool needsWholeRows(Operation *op) { return isa<Reduction, RowPermuting>(op); }
+
 struct Members {
   StringRef kind;
   Space space;
+  Space matrices; // where ops see results as matrices of their own (`piecesOf` rows of products, heads of attention):
+                  // the shape under which they do; else empty
   SmallVector<Operation *> ops;    // in program order
   llvm::SmallSetVector<int, 4> on; // groups whose results this one reads
   int first = 0, last = 0;         // program positions of its ops
@@ -242,8 +248,11 @@ private:
     groups[group].ops.push_back(op);
     groupOf[op] = group;
     for (Value operand : op->getOperands())
-      if (int on = producer(operand); on >= 0 && on != group)
+      if (int on = producer(operand); on >= 0 && on != group) {
         groups[group].on.insert(on);
+        if (groups[on].on.empty()) // right before it, if it came later
+          groups[on].first = std::min(groups[on].first, groups[group].first);
+      }
   }
 
   int open(StringRef kind, Space space, Operation *op) {
@@ -282,9 +291,8 @@ private:
     Space space = isa<Reduction>(op) ? shapeOf(op->getOperand(0)) : shapeOf(op->getResult(0));
     llvm::SmallSetVector<int, 4> candidates;
     for (Value operand : op->getOperands())
-      if (auto *maker = operand.getDefiningOp(); maker && !isa<View>(maker))
-        if (int group = producer(operand); group >= 0 && canHost(groups[group], op, space))
-          candidates.insert(group);
+      if (int group = producer(operand); group >= 0 && canHost(groups[group], op, space, operand))
+        candidates.insert(group);
     // Contractions first, then the latest: joining an early group is what most often closes a cycle.
     SmallVector<int> order(candidates.begin(), candidates.end());
     llvm::sort(order, [&](int x, int y) {
@@ -292,30 +300,89 @@ private:
       return cx != cy ? cx : groups[x].last > groups[y].last;
     });
     for (int group : order) {
-      if (closesCycle(op, group) || readsThroughView(op, group) || delays(op, group, order))
+      if (closesCycle(op, group) || readsThroughView(op, group, space) || delays(op, group, order))
         continue;
       // What meets in this op is computed side by side, tile by tile: gate and up, the three gradients at the input of
       // q, k and v, both halves of a rotation.
       for (int other : order)
-        if (other != group && canMerge(group, other) && !closesCycle(op, other, group) && !readsThroughView(op, other))
+        if (other != group && canMerge(group, other) && !closesCycle(op, other, group) &&
+            !readsThroughView(op, other, space))
           merge(other, group);
+      seeMatrices(groups[group], op, space);
       return group;
     }
     return open("rows", space, op);
   }
 
-  bool canHost(const Members &group, Operation *op, const Space &space) const {
-    if (group.kind != "rows" && group.kind != "contraction")
-      return false;
+  // Whether an op over `space` can be computed by the group that makes this operand, or what it is a view of.
+  bool canHost(const Members &group, Operation *op, const Space &space, Value operand) const {
     // What only the backward part needs is computed there, from values that are kept anyway.
     if (positions.lookup(op) >= backward && group.last < backward)
       return false;
+    if (isView(operand))
+      return showsPieces(group, operand, space);
     // Statistics of the rows (one value a row) ride along.
-    if (space != group.space && !(isa<Elementwise>(op) && space == statisticsOf(group.space) && hasStatistics(group)))
+    auto runsOver = [&](const Space &whole) {
+      return space == whole || (isa<Elementwise>(op) && space == statisticsOf(whole) && hasStatistics(group));
+    };
+    if (group.kind == "self") {
+      // An argument, a former gradient say, may have to be where the result will, and with it what it is made of.
+      const bool readsReplaced = llvm::any_of(op->getOperands(), [&](Value other) {
+        return isa<BlockArgument>(lookThrough(other).value) && shapeOf(other) == space;
+      });
+      const Space &whole = group.matrices.empty() ? space : group.matrices;
+      return !readsReplaced && cast<SelfTiled>(group.ops.front()).makesWholeMatrices() && isMatrixOf(whole, operand) &&
+             runsOver(whole);
+    }
+    if (group.kind != "rows" && group.kind != "contraction")
       return false;
-    if (group.kind == "contraction" && isa<Reduction>(op))
+    if (!group.matrices.empty() && isMatrixOf(group.matrices, operand))
+      return runsOver(group.matrices);
+    if (!runsOver(group.space))
+      return false;
+    if (group.kind == "contraction" && needsWholeRows(op))
       return wholeRowsFit(group);
     return true;
+  }
+
+  static bool isView(Value value) { return value.getDefiningOp() && isa<View>(value.getDefiningOp()); }
+
+  static bool isMatrixOf(const Space &whole, Value value) {
+    return shapeOf(value) == whole || shapeOf(value) == statisticsOf(whole);
+  }
+
+  // Whether a view of what products, or work on them, have made shows pieces of their rows, whole ones in each tile.
+  bool showsPieces(const Members &group, Value view, const Space &space) const {
+    if (group.kind != "contraction" || space == group.space || shapeOf(view) != space ||
+        !(group.matrices.empty() || group.matrices == space))
+      return false;
+    auto [value, views] = lookThrough(view);
+    if (shapeOf(value) != group.space)
+      return false;
+    Strided where = rowMajor(group.space);
+    for (Operation *op : views) {
+      auto next = cast<View>(op).viewOf(where);
+      if (failed(next))
+        return false;
+      where = *next;
+    }
+    auto pieces = piecesOf(where, group.space);
+    if (failed(pieces))
+      return false;
+    // Rows of different matrices are no rows of one tile: with few in each, products would take few at a time.
+    constexpr int64_t fewRows = 32;
+    const bool oneMatrix = llvm::product_of(ArrayRef<int64_t>(group.space).drop_back(2)) == 1;
+    if (!oneMatrix && group.space[group.space.size() - 2] < fewRows)
+      return false;
+    const int64_t unit = std::lcm(pieces->size, target.getPanelWidth());
+    return fitsInCache(std::min(unit, group.space.back()), llvm::count_if(group.ops, llvm::IsaPred<ProductOp>));
+  }
+
+  // The op joins the group: notes whether it sees the results as matrices.
+  static void seeMatrices(Members &group, Operation *op, const Space &space) {
+    const bool sees = group.kind == "self" || llvm::any_of(op->getOperands(), isView);
+    if (sees && group.matrices.empty() && space != group.space)
+      group.matrices = space;
   }
 
   static bool hasStatistics(const Members &group) {
@@ -325,13 +392,18 @@ private:
   // A reduction over the columns of products needs whole rows of every product in cache at once. Pieces of a right side
   // that a launch packs serve many rows of a few columns.
   bool wholeRowsFit(const Members &group, const Members *joined = nullptr) const {
-    constexpr int64_t rows = 32;
     auto isProduct = [](Operation *op) { return isa<ProductOp>(op); };
     auto packs = [](Operation *op) { return isa<PackPanelsOp>(op); };
     if (llvm::any_of(group.ops, packs) || (joined && llvm::any_of(joined->ops, packs)))
       return false;
     int64_t products = llvm::count_if(group.ops, isProduct) + (joined ? llvm::count_if(joined->ops, isProduct) : 0);
-    return group.space.back() * rows * 4 * (products + 1) <= target.getL2() / 2;
+    return fitsInCache(group.space.back(), products);
+  }
+
+  // Whether tiles of so many columns stay in cache, with rows enough to multiply well.
+  bool fitsInCache(int64_t columns, int64_t products) const {
+    constexpr int64_t rows = 32;
+    return columns * rows * 4 * (products + 1) <= target.getL2() / 2;
   }
 
   // Whether `from` reads, directly or not, what `group` makes.
@@ -353,19 +425,20 @@ private:
   }
 
   // Whether the op reads what another group makes later, which `group` would have to wait for: what it reads itself
-  // would be kept meanwhile. Groups that may be merged with it are computed together.
+  // would be kept meanwhile. Groups that may be merged with it are computed together; those that read nothing but
+  // arguments wait for nobody.
   bool delays(Operation *op, int group, ArrayRef<int> candidates) const {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
       int on = producer(operand);
-      return on >= 0 && on != group && groups[on].first > groups[group].last &&
+      return on >= 0 && on != group && groups[on].first > groups[group].last && !groups[on].on.empty() &&
              !(llvm::is_contained(candidates, on) && canMerge(group, on));
     });
   }
 
-  // What a group makes can be read inside it element by element, not in another order.
-  bool readsThroughView(Operation *op, int group) const {
+  // What a group makes can be read inside it element by element, or as pieces, not in another order.
+  bool readsThroughView(Operation *op, int group, const Space &space) const {
     return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return operand.getDefiningOp() && isa<View>(operand.getDefiningOp()) && producer(operand) == group;
+      return isView(operand) && producer(operand) == group && !showsPieces(groups[group], operand, space);
     });
   }
 
@@ -373,6 +446,9 @@ private:
     llvm::DenseSet<int> seenX, seenY;
     // A group of rows may follow products; whether whole rows fit has then to be asked again.
     if (groups[x].space != groups[y].space || (groups[y].kind == "contraction" && groups[x].kind != "contraction"))
+      return false;
+    if (groups[x].kind == "self" || groups[y].kind == "self" || !groups[x].matrices.empty() ||
+        !groups[y].matrices.empty())
       return false;
     if (groups[x].kind == "contraction" && (hasStatistics(groups[x]) || hasStatistics(groups[y])) &&
         !wholeRowsFit(groups[x], &groups[y]))
@@ -435,8 +511,7 @@ private:
         if (isa<View>(user))
           visit(user->getResult(0));
         else
-          read |= at != value || isa<BlockArgument>(value) || !groupOf.count(user) ||
-                  find(groupOf.lookup(user)) != producer(value);
+          read |= isa<BlockArgument>(value) || !groupOf.count(user) || find(groupOf.lookup(user)) != producer(value);
       }
       if (read)
         leaves.push_back(at);
@@ -585,6 +660,33 @@ private:
     return success();
   }
 
+  // Whether the group that makes a value reads it.
+  bool isReadWithin(Value value) const {
+    return llvm::any_of(value.getUsers(), [&](Operation *user) {
+      return groupOf.count(user) && find(groupOf.lookup(user)) == producer(value);
+    });
+  }
+
+  // What an op that tiles itself makes for its group alone can lie where a result of the same type comes later, one for
+  // each; where there is none it is stored like a result.
+  static void storeInterim(const Members &members, llvm::SmallSetVector<Value, 4> &results) {
+    Operation *op = members.ops.front();
+    if (members.kind != "self")
+      return;
+    SmallVector<Type> later;
+    for (Value result : results)
+      if (result.getDefiningOp() != op)
+        later.push_back(result.getType());
+    for (Value result : op->getResults()) {
+      if (results.contains(result))
+        continue;
+      if (auto *place = llvm::find(later, result.getType()); place != later.end())
+        later.erase(place);
+      else
+        results.insert(result);
+    }
+  }
+
   void buildGroup(OpBuilder &b, const Members &members, int index, DenseMap<Value, Value> &memory) {
     auto memoryOf = [&](Value value) { return memory.lookup(storage.lookup(value)); };
     llvm::SetVector<Value> inputs;
@@ -596,9 +698,10 @@ private:
           inputs.insert(memoryOf(behind));
       }
       for (Value result : op->getResults())
-        if (members.kind == "self" || !leavesOf(result).empty())
+        if (!leavesOf(result).empty() || (isa<SelfTiled>(op) && !isReadWithin(result)))
           results.insert(result);
     }
+    storeInterim(members, results);
     SmallVector<Type> types;
     for (Value result : results)
       types.push_back(storage.lookup(result).getType());

@@ -105,12 +105,25 @@ def Burin_View : OpInterface<"View"> {
 
 def Burin_SelfTiled : OpInterface<"SelfTiled"> {
   let cppNamespace = "::burin";
-  let description = [{ Writes its own kernel in tile words: gathers, scatters, attention. Forms a group alone. }];
+  let description = [{ Writes its own kernel in tile words: gathers, scatters, attention. Opens a group. }];
   let methods = [
     InterfaceMethod<"Independent pieces of the work, by shapes and target facts only.", "int64_t", "cells", (ins "::burin::TargetAttr":$target)>,
     InterfaceMethod<[{
       Write the work of one cell (an index) at the builder's place. `operands` and `results` say where the tensors lie.
     }], "void", "tile", (ins "::burin::TileBuilder &":$t, "::mlir::Value":$cell, "::llvm::ArrayRef<::burin::Stored>":$operands, "::llvm::ArrayRef<::burin::Stored>":$results)>,
+    InterfaceMethod<[{
+      Whether cell i makes matrix i, the last two dimensions, of every result: all of it and nothing else. What follows row by row can then be done
+      in the same cell.
+    }], "bool", "makesWholeMatrices", (ins), [{}], [{ return false; }]>,
+  ];
+}
+
+def Burin_RowPermuting : OpInterface<"RowPermuting"> {
+  let cppNamespace = "::burin";
+  let description = [{ Moves the elements of each row in a way that strides cannot say. The result has the operand's type. }];
+  let methods = [
+    InterfaceMethod<"Write into `to` the rows of `from`, moved: tiles of the same whole rows that share no memory.",
+      "void", "permuteRows", (ins "::burin::TileBuilder &":$t, "::mlir::Value":$from, "::mlir::Value":$to)>,
   ];
 }
 

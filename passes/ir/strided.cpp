@@ -55,4 +55,42 @@ Strided permuted(const Strided &from, llvm::ArrayRef<int64_t> permutation) {
   return result;
 }
 
+llvm::FailureOr<Pieces> piecesOf(const Strided &view, llvm::ArrayRef<int64_t> whole) {
+  const size_t rank = view.sizes.size();
+  if (rank < 2 || whole.size() < 2 || view.offset != 0)
+    return llvm::failure();
+  const Strided where = rowMajor(whole);
+  const size_t batches = whole.size() - 2;
+  const int64_t columns = whole.back(), size = view.sizes.back();
+  auto is = [&](size_t dim, int64_t extent, int64_t stride) {
+    return view.sizes[dim] == extent && (extent == 1 || view.strides[dim] == stride);
+  };
+  if (size == 0 || columns % size != 0 || !is(rank - 1, size, 1) || !is(rank - 2, whole[batches], columns))
+    return llvm::failure();
+  Pieces pieces{size, {}};
+  bool counted = columns == size;
+  size_t batch = 0;
+  auto skipOnes = [&] {
+    while (batch < batches && whole[batch] == 1)
+      ++batch;
+  };
+  for (size_t dim = 0; dim + 2 < rank; ++dim) {
+    skipOnes();
+    if (view.sizes[dim] == 1) {
+      pieces.leading.push_back(Pieces::one);
+    } else if (!counted && is(dim, columns / size, size)) {
+      pieces.leading.push_back(Pieces::number);
+      counted = true;
+    } else if (batch < batches && is(dim, whole[batch], where.strides[batch])) {
+      pieces.leading.push_back(int64_t(batch++));
+    } else {
+      return llvm::failure();
+    }
+  }
+  skipOnes();
+  if (!counted || batch != batches)
+    return llvm::failure();
+  return pieces;
+}
+
 } // namespace burin

@@ -31,6 +31,20 @@ llvm::FailureOr<Strided> reshaped(const Strided &from, llvm::ArrayRef<int64_t> s
 // Dimension i of the result is dimension permutation[i] of `from`.
 Strided permuted(const Strided &from, llvm::ArrayRef<int64_t> permutation);
 
+// A tensor whose matrices (its last two dimensions) are columns `i * size` .. `(i + 1) * size` of the matrices of
+// another: heads, transposed to the front.
+struct Pieces {
+  enum : int64_t { one = -1, number = -2 };
+  int64_t size;
+  // For each dimension before the matrix: the one of the other tensor that it is, `number` for i, or `one` where it has
+  // a single element.
+  llvm::SmallVector<int64_t> leading;
+};
+
+// How `view`, which says where its elements lie in a row-major tensor of sizes `whole`, is pieces of that tensor; fails
+// where it is anything else.
+llvm::FailureOr<Pieces> piecesOf(const Strided &view, llvm::ArrayRef<int64_t> whole);
+
 // A tensor inside a kernel: the flat buffer argument (memref<Nxf32>) and how the tensor lies in it.
 struct Stored {
   mlir::Value base;

@@ -41,6 +41,8 @@ int64_t AttentionGradOp::cells(TargetAttr) {
   return AttentionShape(getQ().getType(), getK().getType(), getV().getType()).heads();
 }
 
+bool AttentionGradOp::makesWholeMatrices() { return true; }
+
 namespace {
 
 // A gradient of one head that products are added to: in place, or in scratch where its columns are not adjacent.

@@ -1,7 +1,7 @@
 include "passes/ir/base.td"
 
 def Burin_AttentionGradOp
-    : Burin_PureOp<"attention_grad", [InferTypeOpAdaptor, Burin_HasCost, Burin_NoDerivative, IsolatedFromAbove, Burin_IsSelfTiled]> {
+    : Burin_PureOp<"attention_grad", [InferTypeOpAdaptor, Burin_HasCost, Burin_NoDerivative, IsolatedFromAbove, Burin_IsSelfTiledByMatrices]> {
   let summary = "the gradients of attention's q, k and v, scores computed again block by block";
   let description = [{
     With `p = e^(f(q k^T) - maximum) * rsum` and `delta[..., t] = sum over d of dout * out`:

@@ -1,7 +1,7 @@
 // swap_halves: the halves of each row exchanged.
 #include "passes/ops/swap_halves.h"
 #include "passes/ir/infer.h"
-#include "passes/ops/rows.h"
+#include "passes/tile/builder.h"
 
 using namespace mlir;
 
@@ -20,26 +20,14 @@ struct SwapHalves {
 
 template <typename Op> static SwapHalves rule(Op) { return {}; }
 
-static int64_t perCell(SwapHalvesOp op, TargetAttr target) {
-  return rowsPerCell(2 * 4 * op.getX().getType().getShape().back(), target);
-}
-
-int64_t SwapHalvesOp::cells(TargetAttr target) {
-  return llvm::divideCeil(rowCount(getX().getType().getShape()), perCell(*this, target));
-}
-
-void SwapHalvesOp::tile(TileBuilder &t, Value cell, ArrayRef<Stored> operands, ArrayRef<Stored> results) {
-  ArrayRef<int64_t> shape = getX().getType().getShape();
-  const int64_t half = shape.back() / 2;
-  SmallVector<int64_t> sizes(shape.size() - 1, 0);
-  sizes.push_back(half);
-  forRowsOfCell(t, cell, rowCount(shape), perCell(*this, t.target), [&](Value row) {
-    SmallVector<Value> low = rowIndices(t, row, shape.drop_back()), high = low;
-    low.push_back(t.index(0));
-    high.push_back(t.index(half));
-    t.copy(t.tile(operands[0], high, sizes), t.tile(results[0], low, sizes));
-    t.copy(t.tile(operands[0], low, sizes), t.tile(results[0], high, sizes));
-  });
+void SwapHalvesOp::permuteRows(TileBuilder &t, Value from, Value to) {
+  ArrayRef<int64_t> sizes = cast<MemRefType>(to.getType()).getShape();
+  const int64_t half = sizes.back() / 2;
+  auto part = [&](Value tile, int64_t column) {
+    return t.part(tile, {t.index(0), t.index(column)}, {sizes.front(), half});
+  };
+  t.copy(part(from, half), part(to, 0));
+  t.copy(part(from, 0), part(to, half));
 }
 
 // dx = the halves of dy exchanged

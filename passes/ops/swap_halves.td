@@ -1,6 +1,6 @@
 include "passes/ir/base.td"
 
-def Burin_SwapHalvesOp : Burin_OpByRule<"swap_halves", [Burin_IsSelfTiled]> {
+def Burin_SwapHalvesOp : Burin_OpByRule<"swap_halves", [Burin_IsRowPermuting]> {
   let summary = "exchange the halves of the last dimension";
   let description = [{
     `y[..., i] = x[..., i + d/2]` and the other way round, by copying: strides alone cannot say it. Made by the

@@ -53,6 +53,9 @@ bool readsInPlace(GroupOp group, unsigned input, bool maySum = false) {
   });
 }
 
+// Needs whole rows of its operand before the first element of its result: those are swept again afterwards.
+bool endsSweep(Operation &op) { return isa<Reduction, RowPermuting>(op); }
+
 // Whether a value is computed when all sums and maxima of its rows are known: nothing reads the rows again after it.
 bool isInLastSweep(GroupOp group, Value value) {
   DenseMap<Value, int> sweeps; // those before an op can run
@@ -62,8 +65,8 @@ bool isInLastSweep(GroupOp group, Value value) {
     for (Value operand : op.getOperands())
       sweep = std::max(sweep, sweeps.lookup(operand));
     for (Value result : op.getResults())
-      sweeps[result] = sweep + isa<Reduction>(op);
-    last = std::max(last, sweep + isa<Reduction>(op));
+      sweeps[result] = sweep + endsSweep(op);
+    last = std::max(last, sweep + endsSweep(op));
   }
   return sweeps.lookup(value) == last;
 }
@@ -75,7 +78,7 @@ bool mayOverwrite(GroupOp group, unsigned input, unsigned output) {
     return false;
   if (group.getKind() == "self")
     return addsInto(group, input) && llvm::count(group.getInputs(), group.getInputs()[input]) == 1;
-  const bool sums = llvm::any_of(group.getBody().front(), [](Operation &op) { return isa<Reduction>(op); });
+  const bool sums = llvm::any_of(group.getBody().front(), endsSweep);
   Value value = group.getBody().front().getTerminator()->getOperand(output);
   if ((sums || group.getOutputs().size() > 1) && (group.getKind() != "rows" || !isInLastSweep(group, value)))
     return false;

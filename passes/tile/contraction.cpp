@@ -53,16 +53,17 @@ int64_t sliceOf(TargetAttr target, int64_t depth, int64_t width) {
 // Where cells pack pieces of the right side: as many rows as let the products stay in the second cache beside a piece,
 // all of them where that is possible, since each block of rows packs again; and few columns.
 Shape2 choosePackingTile(TargetAttr target, int64_t outer, int64_t rows, int64_t columns, int64_t products,
-                         int64_t width) {
+                         int64_t unit) {
   constexpr int64_t mostRows = 512, fewRows = 64;
   const int64_t fewestCells = target.getCells();
-  Shape2 tile{std::min(rows, std::max(fewRows, mostRows / products)), std::min(columns, 4 * width)};
+  Shape2 tile{std::min(rows, std::max(fewRows, mostRows / products)),
+              std::min<int64_t>(columns, llvm::alignTo(4 * target.getPanelWidth(), unit))};
   auto few = [&] {
     return int64_t(outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep)) <
            fewestCells;
   };
-  while (few() && tile.columnStep > width)
-    tile.columnStep = llvm::alignTo(tile.columnStep / 2, width);
+  while (few() && tile.columnStep > unit)
+    tile.columnStep = llvm::alignTo(tile.columnStep / 2, unit);
   while (few() && tile.rowStep > fewRows)
     tile.rowStep = std::max(fewRows, tile.rowStep / 2);
   return tile;
@@ -71,38 +72,40 @@ Shape2 choosePackingTile(TargetAttr target, int64_t outer, int64_t rows, int64_t
 // Rows: as many as let a slice of the left side stay in a quarter of the second cache, so that it is read from memory
 // once for all panels. Columns: all of them where later work needs whole rows; else few enough for the tiles to stay in
 // cache. Both shrink until threads that are not equally fast can share the cells out evenly: the rows, but not far,
-// where the right side fits into the second cache and is as well read by small blocks; else the columns.
+// where the right side fits into the second cache and is as well read by small blocks; else the columns. Blocks of
+// columns are whole units: panels, and pieces of rows.
 Shape2 chooseTile(TargetAttr target, int64_t outer, int64_t rows, int64_t columns, int64_t depth, int64_t products,
-                  bool wholeRows, int64_t width) {
-  constexpr int64_t mostRows = 64, fewRows = 32, unit = 8;
+                  bool wholeRows, int64_t unit) {
+  const int64_t width = target.getPanelWidth();
+  constexpr int64_t mostRows = 64, fewRows = 32, rowUnit = 8;
   const int64_t quarter = target.getL2() / 4, fewestCells = target.getCells(), evenCells = 4 * fewestCells;
   Shape2 tile;
-  tile.rowStep = std::clamp(quarter / (4 * sliceOf(target, depth, width)) / unit * unit, unit, mostRows);
+  tile.rowStep = std::clamp(quarter / (4 * sliceOf(target, depth, width)) / rowUnit * rowUnit, rowUnit, mostRows);
   tile.columnStep = columns;
   auto cells = [&] {
     return int64_t(outer * llvm::divideCeil(rows, tile.rowStep) * llvm::divideCeil(columns, tile.columnStep));
   };
   auto shrinkRows = [&](int64_t enough, int64_t fewest) {
     while (cells() < enough && tile.rowStep > fewest)
-      tile.rowStep -= unit;
+      tile.rowStep -= rowUnit;
   };
   auto shrinkColumns = [&](int64_t enough, int64_t fewest) {
     while (cells() < enough && tile.columnStep > fewest)
-      tile.columnStep = std::max<int64_t>(llvm::alignTo(tile.columnStep / 2, width), fewest);
+      tile.columnStep = std::max<int64_t>(llvm::alignTo(tile.columnStep / 2, unit), fewest);
   };
   if (wholeRows) {
-    while (tile.rowStep > unit && tile.rowStep * columns * 4 * products > 2 * quarter)
-      tile.rowStep -= unit;
+    while (tile.rowStep > rowUnit && tile.rowStep * columns * 4 * products > 2 * quarter)
+      tile.rowStep -= rowUnit;
     shrinkRows(evenCells, fewRows);
   } else {
-    int64_t fits = std::max<int64_t>(quarter / (tile.rowStep * 4 * products) / width * width, width);
+    int64_t fits = std::max<int64_t>(quarter / (tile.rowStep * 4 * products) / unit * unit, unit);
     tile.columnStep = std::min(columns, fits);
     if (depth * columns * products * int64_t(sizeof(float)) > target.getL2())
-      shrinkColumns(evenCells, 4 * width);
+      shrinkColumns(evenCells, llvm::alignTo(4 * width, unit));
     shrinkRows(evenCells, fewRows);
-    shrinkColumns(fewestCells, width);
+    shrinkColumns(fewestCells, unit);
   }
-  shrinkRows(fewestCells, unit);
+  shrinkRows(fewestCells, rowUnit);
   tile.rowStep = std::min(tile.rowStep, rows);
   return tile;
 }
@@ -116,22 +119,88 @@ Value inOneBlock(TileBuilder &t, Value tile) {
   return t.transposed(block);
 }
 
-Value panelOf(TileBuilder &t, Value column, int64_t width) {
-  // Blocks of columns start at whole panels.
-  if (auto fixed = getConstantIntValue(column))
-    return t.index(*fixed / width);
-  return arith::DivUIOp::create(t.b, t.loc, column, t.index(width));
+Value quotient(TileBuilder &t, Value index, int64_t by) {
+  if (auto fixed = getConstantIntValue(index))
+    return t.index(*fixed / by);
+  return arith::DivUIOp::create(t.b, t.loc, index, t.index(by));
+}
+
+// The part of a body that sees pieces of the products' rows, heads say, each as a matrix: done piece by piece over a
+// tile of products that has whole ones.
+struct PieceWork {
+  GroupBody body;
+  std::vector<std::pair<Value, Value>> views; // what the ops read -> the product, or work on one, that it is a view of
+  Pieces pieces;
+  Fields fields;
+};
+
+std::shared_ptr<PieceWork> pieceWorkOf(const GroupBody &body) {
+  llvm::DenseSet<Operation *> sees;
+  std::vector<std::pair<Value, Value>> views;
+  for (Operation *op : body.ops)
+    for (Value operand : op->getOperands()) {
+      auto *maker = operand.getDefiningOp();
+      if (!maker || body.read.count(operand))
+        continue;
+      if (sees.contains(maker))
+        sees.insert(op);
+      Value behind = operand;
+      while (auto view = dyn_cast_or_null<View>(behind.getDefiningOp()))
+        behind = view->getOperand(0);
+      if (behind == operand || body.isConstant(behind))
+        continue;
+      sees.insert(op);
+      if (!llvm::is_contained(views, std::pair(operand, behind)))
+        views.emplace_back(operand, behind);
+    }
+  if (views.empty())
+    return nullptr;
+  auto sizesOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
+  std::function<Strided(Value)> liesIn = [&](Value value) {
+    auto view = dyn_cast_or_null<View>(value.getDefiningOp());
+    return view ? *view.viewOf(liesIn(view->getOperand(0))) : rowMajor(sizesOf(value));
+  };
+  auto [view, product] = views.front();
+  GroupBody part = body.only([&](Operation *op) { return sees.contains(op); });
+  Fields fields(part, sizesOf(view));
+  // group/ has asked the same question before it let them in.
+  return std::make_shared<PieceWork>(
+      PieceWork{std::move(part), views, *piecesOf(liesIn(view), sizesOf(product)), std::move(fields)});
+}
+
+// Does the work on pieces in a tile of products: `rows` of them from `at`, the index in each dimension of the space.
+void writePieces(TileBuilder &t, const PieceWork &work, ArrayRef<Value> at, int64_t rows, int64_t columns,
+                 const TileOf &products) {
+  const int64_t size = work.pieces.size;
+  t.forEach(t.index(0), t.index(columns / size), [&](Value piece) {
+    t.withScratch([&] {
+      SmallVector<Value> start;
+      for (int64_t dim : work.pieces.leading)
+        start.push_back(dim == Pieces::one      ? t.index(0)
+                        : dim == Pieces::number ? t.add(quotient(t, at.back(), size), piece)
+                                                : at[dim]);
+      start.append({at[at.size() - 2], t.index(0)});
+      TileOf in, out;
+      work.fields.tiles(t, start, rows, size, in, out);
+      for (auto [view, product] : work.views)
+        in[view] = {t.part(products.lookup(product).tile, {t.index(0), t.mul(piece, size)}, {rows, size}), {0, 1}};
+      writeRows(t, work.body, rows, size, t.index(0), in, out);
+    });
+  });
 }
 
 } // namespace
 
-Work contractionWork(const GroupBody &body, TileBuilder &t) {
+Work contractionWork(const GroupBody &all, TileBuilder &t) {
+  auto pieceWork = pieceWorkOf(all);
+  const GroupBody body =
+      all.only([&](Operation *op) { return !pieceWork || !llvm::is_contained(pieceWork->body.ops, op); });
   auto factors = std::make_shared<std::vector<Factor>>();
   SmallVector<int64_t> space;
   bool wholeRows = false, packing = false;
   int64_t deepest = 1;
   for (Operation *op : body.ops) {
-    wholeRows |= isa<Reduction>(op);
+    wholeRows |= isa<Reduction, RowPermuting>(op);
     auto factor = dyn_cast<ProductOp>(op);
     if (!factor)
       continue;
@@ -180,16 +249,18 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
   bool ownRightSides = llvm::any_of(*factors, [](const Factor &f) {
     return llvm::any_of(f.panelStrides, [](int64_t stride) { return stride != 0; });
   });
-  int64_t leading = collapse(sizes, lists, sizes.size() - 1, /*keepLast=*/ownRightSides);
+  const int64_t dims = sizes.size();
+  int64_t leading = pieceWork ? dims - 1 : collapse(sizes, lists, dims - 1, /*keepLast=*/ownRightSides);
   int64_t rows = sizes[leading - 1], columns = sizes[leading], width = t.target.getPanelWidth();
   int64_t outer = product(ArrayRef<int64_t>(sizes).take_front(leading - 1));
-  Shape2 step = packing ? choosePackingTile(t.target, outer, rows, columns, factors->size(), width)
-                        : chooseTile(t.target, outer, rows, columns, deepest, factors->size(), wholeRows, width);
+  const int64_t unit = pieceWork ? std::min(std::lcm(width, pieceWork->pieces.size), columns) : width;
+  Shape2 step = packing ? choosePackingTile(t.target, outer, rows, columns, factors->size(), unit)
+                        : chooseTile(t.target, outer, rows, columns, deepest, factors->size(), wholeRows, unit);
   SmallVector<int64_t> grid(sizes.begin(), sizes.begin() + leading - 1);
   grid.push_back(llvm::divideCeil(rows, step.rowStep));
   grid.push_back(llvm::divideCeil(columns, step.columnStep));
 
-  return {product(grid), [=, &t, &body](Value cell) {
+  return {product(grid), [=, &t](Value cell) {
             SmallVector<Value> at = delinearise(t, cell, grid);
             t.oneTile(at[leading - 1], rows, step.rowStep, [&](Value row, int64_t rowCount) {
               t.oneTile(at[leading], columns, step.columnStep, [&](Value column, int64_t columnCount) {
@@ -255,7 +326,7 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
                       t.pack(t.tile(right, from, sizes), piece);
                       return piece;
                     }
-                    from.append({panelOf(t, column, width), first, t.index(0)});
+                    from.append({quotient(t, column, width), first, t.index(0)}); // blocks start at whole panels
                     sizes.append({panels, count, panelColumns});
                     return t.tile(right, from, sizes);
                   };
@@ -307,11 +378,21 @@ Work contractionWork(const GroupBody &body, TileBuilder &t) {
                   take(t.index(whole * slice), steps - whole * slice, /*isLast=*/true, /*accumulate=*/whole > 0,
                        nextRows());
                 }
+                if (pieceWork)
+                  for (auto [view, value] : pieceWork->views)
+                    if (!in.count(value) && !out.count(value))
+                      out[value] = {t.scratch({rowCount, columnCount}, t.b.getF32Type()), {0, 1}};
                 bool more =
                     llvm::any_of(body.ops, [](Operation *op) { return !isa<ProductOp, PackPanelsOp>(op); }) ||
                     llvm::any_of(out, [&](auto &entry) { return in.lookup(entry.first).tile != entry.second.tile; });
                 if (more)
                   writeRows(t, body, rowCount, columnCount, column, in, out);
+                if (pieceWork) {
+                  TileOf made = out;
+                  for (Factor &f : *factors)
+                    made[f.op.getC()] = in.lookup(f.op.getC());
+                  writePieces(t, *pieceWork, start, rowCount, columnCount, made);
+                }
               });
             });
           }};

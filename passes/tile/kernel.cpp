@@ -60,6 +60,16 @@ bool GroupBody::isConstant(Value value) const {
   return op && op->getNumOperands() == 0 && isa<Elementwise>(op);
 }
 
+GroupBody GroupBody::only(llvm::function_ref<bool(Operation *)> isIncluded) const {
+  GroupBody part = *this;
+  llvm::erase_if(part.ops, [&](Operation *op) { return !isIncluded(op); });
+  part.written.clear();
+  for (auto &[value, stored] : written)
+    if (llvm::is_contained(part.ops, value.getDefiningOp()))
+      part.written[value] = stored;
+  return part;
+}
+
 FailureOr<Work> workOf(const GroupBody &body, TileBuilder &t) {
   if (body.kind == "rows")
     return rowsWork(body, t);
@@ -152,15 +162,102 @@ SmallVector<Value> delinearise(TileBuilder &t, Value number, ArrayRef<int64_t> s
   return indices;
 }
 
+namespace {
+
+// What an op that tiles itself makes for its group alone: in scratch where that takes no more than an eighth of the
+// second cache; else in memory, where a result of the same type comes later.
+struct Interim {
+  Value value;
+  Stored stored;
+  bool inScratch;
+};
+
+std::vector<Interim> interimOf(const GroupBody &body, const GroupBody &after, TileBuilder &t) {
+  auto later = llvm::to_vector(after.written);
+  std::vector<Interim> all;
+  int64_t bytes = 0;
+  for (Value value : body.ops.front()->getResults()) {
+    if (body.written.count(value))
+      continue;
+    auto type = cast<RankedTensorType>(value.getType());
+    auto *place = llvm::find_if(later, [&](auto &entry) { return entry.first.getType() == type; });
+    all.push_back({value, place->second, false}); // group/ has seen to it that there is one
+    later.erase(place);
+    bytes += llvm::product_of(type.getShape().take_back(2)) * int64_t(sizeof(float));
+  }
+  if (bytes > t.target.getL2() / 8)
+    return all;
+  for (auto &[value, stored, inScratch] : all) {
+    ArrayRef<int64_t> sizes = cast<RankedTensorType>(value.getType()).getShape();
+    const int64_t rows = sizes[sizes.size() - 2], columns = sizes.back();
+    SmallVector<int64_t> strides(sizes.size() - 2, 0);
+    strides.append({columns, 1});
+    stored = {t.scratch({rows * columns}, t.b.getF32Type()), {SmallVector<int64_t>(sizes), strides, 0}};
+    inScratch = true;
+  }
+  return all;
+}
+
+} // namespace
+
+// What follows an op that tiles itself is done in the same cell, some rows of its matrix at a time.
 Work selfWork(const GroupBody &body, TileBuilder &t) {
   Operation *op = body.ops.front();
-  SmallVector<Stored> operands, results;
+  auto tiled = cast<SelfTiled>(op);
+  SmallVector<Stored> operands;
   for (Value operand : op->getOperands())
     operands.push_back(body.read.lookup(operand));
-  for (Value result : op->getResults())
-    results.push_back(body.written.lookup(result));
-  auto tiled = cast<SelfTiled>(op);
-  return {tiled.cells(t.target), [=, &t](Value cell) mutable { tiled.tile(t, cell, operands, results); }};
+  const GroupBody after = body.only([&](Operation *other) { return other != op; });
+  llvm::SmallSetVector<Value, 4> used; // of the results
+  for (Operation *reader : after.ops)
+    for (Value operand : reader->getOperands())
+      if (operand.getDefiningOp() == op)
+        used.insert(operand);
+  SmallVector<int64_t> space;
+  if (!used.empty())
+    llvm::append_range(space, cast<RankedTensorType>(used.front().getType()).getShape());
+  const Fields fields(after, space);
+
+  return {tiled.cells(t.target), [=, &t](Value cell) mutable {
+            const std::vector<Interim> interim = interimOf(body, after, t);
+            auto find = [&](Value value) {
+              return llvm::find_if(interim, [&](const Interim &each) { return each.value == value; });
+            };
+            SmallVector<Stored> results;
+            for (Value value : op->getResults()) {
+              auto made = find(value);
+              results.push_back(made != interim.end() ? made->stored : body.written.lookup(value));
+            }
+            t.withScratch([&] { tiled.tile(t, cell, operands, results); });
+            if (after.ops.empty())
+              return;
+            const int64_t rows = space[space.size() - 2], columns = space.back();
+            const int64_t count = used.size() + fields.read.size() + fields.written.size();
+            const int64_t rowStep = std::clamp<int64_t>(t.target.getL1() / 2 / (4 * columns * count), 1, rows);
+            SmallVector<Value> start = delinearise(t, cell, ArrayRef<int64_t>(space).drop_back(2));
+            start.append({Value(), t.index(0)});
+            SmallVector<int64_t> sizes(space.size() - 2, 0);
+            t.forTiles(rows, rowStep, [&](Value row, int64_t rowCount) {
+              t.withScratch([&] {
+                start[space.size() - 2] = row;
+                TileOf in, out;
+                fields.tiles(t, start, rowCount, columns, in, out);
+                for (Value value : used) {
+                  SmallVector<int64_t> extents(sizes);
+                  extents.append({rowCount, columns});
+                  Value tile = t.tile(results[cast<OpResult>(value).getResultNumber()], start, extents);
+                  auto made = find(value);
+                  if (made != interim.end() && !made->inScratch) { // what follows is written over it
+                    Value copy = t.scratch({rowCount, columns}, t.b.getF32Type());
+                    t.copy(tile, copy);
+                    tile = copy;
+                  }
+                  in[value] = {tile, {0, 1}};
+                }
+                writeRows(t, after, rowCount, columns, t.index(0), in, out);
+              });
+            });
+          }};
 }
 
 // A cell copies one panel: `width` columns of the matrix, all of its depth.

@@ -1,6 +1,6 @@
-// Element-wise ops and row reductions over a tile: one loop nest per level, a level being what lies between two
-// reductions. Cheap values are computed again in a later nest, expensive ones are stashed in scratch, values that go to
-// memory anyway are read back from there.
+// Element-wise ops, row reductions and permutations over a tile: one loop nest per level, a level being what lies
+// between two that need whole rows. Cheap values are computed again in a later nest, expensive ones are stashed in
+// scratch, values that go to memory anyway are read back from there.
 #include <numeric>
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -52,6 +52,9 @@ private:
         reductions[at].push_back(op);
         level[result] = at + 1;
         statistics.insert(result);
+      } else if (isa<RowPermuting>(op)) {
+        permutations[at].push_back(op);
+        level[result] = at + 1;
       } else {
         level[result] = at;
         if (perRow && !isWhole(result))
@@ -129,13 +132,14 @@ private:
     SmallVector<Access> out;
     SmallVector<Value> stashed;
     for (auto [value, valueLevel] : level) {
-      if (valueLevel != at || statistics.contains(value))
+      if (valueLevel != at || statistics.contains(value) || isa<RowPermuting>(value.getDefiningOp()))
         continue;
       if (auto memory = outputs.find(value); memory != outputs.end()) {
         sources.push_back(value);
         out.push_back(memory->second);
         stashed.push_back(value);
-      } else if (usedLater(value, at) && cast<Elementwise>(value.getDefiningOp()).isExpensive()) {
+      } else if (isPermuted(value) ||
+                 (usedLater(value, at) && cast<Elementwise>(value.getDefiningOp()).isExpensive())) {
         sources.push_back(value);
         out.push_back({t.scratch({rows, columns}, elementOf(value)), {0, 1}});
         stashed.push_back(value);
@@ -154,19 +158,34 @@ private:
       sources.push_back(op->getResult(0));
       out.push_back(sum);
     }
-    if (out.empty())
-      return;
-    writeNest(2, at, sources, out);
+    for (Operation *op : permutations.lookup(at)) // what comes from memory but once a row or a column
+      if (Value from = op->getOperand(0); !level.count(from) && known.lookup(from).loops.size() != 2) {
+        sources.push_back(from);
+        out.push_back({t.scratch({rows, columns}, elementOf(from)), {0, 1}});
+        stashed.push_back(from);
+      }
+    if (!out.empty())
+      writeNest(2, at, sources, out);
     for (auto [source, access] : llvm::zip_equal(sources, out))
       if (llvm::is_contained(stashed, source))
         known[source] = access;
+    for (Operation *op : permutations.lookup(at)) {
+      Value result = op->getResult(0);
+      auto memory = outputs.find(result);
+      Access moved =
+          memory != outputs.end() ? memory->second : Access{t.scratch({rows, columns}, elementOf(result)), {0, 1}};
+      cast<RowPermuting>(op).permuteRows(t, known.lookup(op->getOperand(0)).tile, moved.tile);
+      known[result] = moved;
+    }
   }
+
+  static bool isPermuted(Value value) { return llvm::any_of(value.getUsers(), llvm::IsaPred<RowPermuting>); }
 
   bool usedLater(Value value, int at) const {
     return llvm::any_of(value.getUsers(), [&](Operation *user) {
       if (user->getNumResults() != 1 || !level.count(user->getResult(0)))
         return false;
-      int userLevel = level.lookup(user->getResult(0)) - (isa<Reduction>(user) ? 1 : 0);
+      int userLevel = level.lookup(user->getResult(0)) - (isa<Reduction, RowPermuting>(user) ? 1 : 0);
       return userLevel > at || usedLater(user->getResult(0), at);
     });
   }
@@ -250,7 +269,8 @@ private:
   TileOf known;
   const TileOf &outputs;
   llvm::MapVector<Value, int> level;
-  DenseMap<int, SmallVector<Operation *>> reductions; // by the level at which their operand is computed
+  // By the level at which their operand is computed.
+  DenseMap<int, SmallVector<Operation *>> reductions, permutations;
   llvm::DenseSet<Value> statistics;
   int last = 0;
 };
@@ -305,7 +325,7 @@ Work rowsWork(const GroupBody &body, TileBuilder &t) {
   for (Operation *op : body.ops) {
     Value over = isa<Reduction>(op) ? op->getOperand(0) : op->getResult(0);
     auto shape = cast<RankedTensorType>(over.getType()).getShape();
-    reduces |= isa<Reduction>(op);
+    reduces |= isa<Reduction, RowPermuting>(op);
     int64_t size = std::accumulate(shape.begin(), shape.end(), int64_t(1), std::multiplies<>());
     int64_t most = std::accumulate(space.begin(), space.end(), int64_t(1), std::multiplies<>());
     statistics |= !space.empty() && size != most;

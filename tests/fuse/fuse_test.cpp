@@ -212,6 +212,95 @@ TEST(Attention, ScoresOfAnySizeStayFinite) {
   }
 }
 
+// Attention over x and positions, with whatever stands between the projections and the heads' products.
+OpCase attentionOf(int64_t batch, int64_t length, int64_t heads, int64_t depth, nn::Attention options,
+                   bool eachHasPositions = false) {
+  options.heads = static_cast<int>(heads);
+  if (!options.rope_theta)
+    options.rope_theta = 100;
+  // Weights are drawn from [-1, 1): queries and keys come out of about the same size.
+  const double most = 2 / std::sqrt(static_cast<double>(heads * depth));
+  return {.name = std::to_string(batch) + "x" + std::to_string(length) + ", " + std::to_string(heads) + " heads of " +
+                  std::to_string(depth) + (options.rope_half_split ? " split" : "") +
+                  (options.qk_norm ? " normed" : "") + (options.projection.bias ? " biased" : "") +
+                  (options.kv_heads ? " grouped" : "") + (options.fused_qkv ? " in one" : "") +
+                  (eachHasPositions ? ", positions of their own" : ""),
+          .operands = {{.shape = {batch, length, heads * depth}, .lower = -most, .upper = most},
+                       positions(eachHasPositions ? Shape{batch, length} : Shape{length})},
+          .build = [=](auto &in) {
+            const Tensor y = nn::attention(in[0], in[1], options, Scope("attn"));
+            return reduce_sum(mul(y, y), {.dims = {0, 1, 2}}); // a sum of random terms would cancel
+          }};
+}
+
+// Launches of an entry that rotate or norm heads and do nothing else, the tables of sines and cosines apart.
+int launchesOnHeadsAlone(const OpCase &test, const std::string &cpu, const std::string &name) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = moduleOf({test}, cpu);
+  lower(*module, {.stopAfter = "grouped"});
+  int found = 0;
+  entry(*module, name).walk([&](GroupOp group) {
+    const auto isOnHeads = [](mlir::Operation &op) {
+      const auto of = op.getAttrOfType<mlir::StringAttr>("burin.of");
+      return of && (of == "rope" || of == "rms_norm") && !op.getName().getStringRef().ends_with("rope_table") &&
+             !mlir::isa<View>(op);
+    };
+    found += group.getKind() == "rows" && llvm::any_of(group.getBody().front(), isOnHeads);
+  });
+  return found;
+}
+
+// Rotations, norms and biases of queries and keys are computed with the products that make them and, backward, with
+// attention's gradients.
+TEST(Heads, AreComputedWithTheProducts) {
+  const std::vector<OpCase> simple = {
+      attentionOf(2, 33, 3, 6, {}),
+      attentionOf(2, 65, 1, 14, {.rope_half_split = true}),
+      attentionOf(1, 5, 3, 2, {.rope_half_split = true}),
+      attentionOf(1, 65, 2, 34, {}),
+      attentionOf(2, 34, 5, 10, {.fused_qkv = true, .projection = {.bias = true}}),
+      attentionOf(3, 40, 2, 16, {}, /*eachHasPositions=*/true),
+  };
+  // Backward, norms have work that waits for sums over all rows, and heads that share keys are rows of one matrix.
+  std::vector<OpCase> cases = {
+      attentionOf(3, 32, 4, 6, {.kv_heads = 2, .rope_half_split = true, .qk_norm = true}),
+      attentionOf(1, 17, 2, 34, {.qk_norm = true}),
+      attentionOf(1, 129, 1, 130, {}), // more than a panel, and gradients for which scratch has no room
+  };
+  cases.insert(cases.end(), simple.begin(), simple.end());
+  for (const OpCase &test : cases)
+    EXPECT_EQ(launchesOnHeadsAlone(test, "x86-64-v3", "loss_0"), 0) << test.name;
+  for (const OpCase &test : simple)
+    for (const std::string target : {"x86-64-v3", "nvptx"})
+      EXPECT_EQ(launchesOnHeadsAlone(test, target, "step_0"), 0) << test.name << " for " << target;
+  expectFusionKeepsResults(cases, {}, {{"burin.attention", 1}}, /*unfusedToo=*/false);
+}
+
+// Few rows to a sequence: a product would take few at a time.
+TEST(Heads, OfShortSequencesAreComputedAlone) {
+  const OpCase test = attentionOf(3, 7, 2, 8, {});
+  EXPECT_GT(launchesOnHeadsAlone(test, "x86-64-v3", "step_0"), 0);
+  expectFusionKeepsResults({test}, {}, {{"burin.attention", 1}}, /*unfusedToo=*/false);
+}
+
+TEST(Heads, AreComputedWithTheProductsOnDevices) {
+  const std::vector<OpCase> cases = {
+      attentionOf(2, 33, 2, 6, {}),
+      attentionOf(1, 35, 2, 10, {.kv_heads = 1, .rope_half_split = true, .qk_norm = true}),
+      attentionOf(1, 65, 1, 66, {.rope_half_split = true})}; // gradients take more than scratch has room for
+  const mlir::OwningOpRef<mlir::ModuleOp> plain = jointOf(cases, {.without = allFusions});
+  for (const std::string &device : deviceTargets()) {
+    const Program program(moduleOf(cases, device));
+    for (size_t i = 0; i < cases.size(); ++i) {
+      const std::string name = "step_" + std::to_string(i);
+      mlir::func::FuncOp step = entry(*plain, name);
+      const std::vector<Values> arguments = drawAll(step, cases[i]);
+      const Results truth = evaluate(step, arguments), actual = program.run(name, arguments);
+      for (size_t r = 0; r < actual.size(); ++r)
+        expectClose(actual[r], truth[r], 1e-5, cases[i].name + ", result " + std::to_string(r));
+    }
+  }
+}
+
 OpCase gated(const std::string &name, const std::function<Tensor(Tensor)> &activation) {
   return {.name = name,
           .operands = {{.shape = {2, 7, 5}}, {.shape = {17, 5}}, {.shape = {17, 5}}, {.shape = {3, 17}}},

@@ -44,7 +44,7 @@ TEST(RegisteredOps, HaveACost) {
 TEST(RegisteredOps, HaveOneTileForm) {
   for (mlir::RegisteredOperationName op : modelOps()) {
     const int direct = op.hasInterface<Elementwise>() + op.hasInterface<Reduction>() + op.hasInterface<Contraction>() +
-                       op.hasInterface<View>() + op.hasInterface<SelfTiled>();
+                       op.hasInterface<View>() + op.hasInterface<SelfTiled>() + op.hasInterface<RowPermuting>();
     const bool expands = op.hasInterface<Expandable>();
     const bool mayDoBoth = op.hasInterface<Reduction>() || op.hasInterface<Contraction>();
     EXPECT_TRUE(direct + expands == 1 || (direct == 1 && expands && mayDoBoth)) << op.getStringRef().str();

@@ -89,3 +89,44 @@ module attributes {burin.target = #burin.target<cpu = "x86-64-v4", features = ""
     return %s : tensor<1x8xf32>
   }
 }
+
+// -----
+
+// Heads are pieces of a product's rows: what rotates them is computed with the product, whole heads at a time, and their sums too.
+module attributes {burin.target = #burin.target<cpu = "x86-64-v4", features = "", lanes = 16, registers = 32, l1 = 32768, l2 = 1048576>} {
+  // CHECK-LABEL: @heads
+  // CHECK:         burin.group "contraction"
+  // CHECK:           %[[C:.+]] = burin.product
+  // CHECK:           %[[R:.+]] = burin.reshape %[[C]]
+  // CHECK:           %[[T:.+]] = burin.transpose %[[R]]
+  // CHECK:           burin.swap_halves %[[T]]
+  // CHECK:           burin.add
+  // CHECK:           burin.reduce_sum
+  // CHECK:           burin.yield %{{.*}} : tensor<2x3x40x1xf32>
+  // CHECK-NOT:     burin.group
+  func.func @heads(%x: tensor<2x40x8xf32> {burin.role = "input", burin.name = "x"}, %w: tensor<24x8xf32> {burin.role = "parameter", burin.name = "w", burin.offset = 0 : i64},
+                   %s: tensor<40x8xf32> {burin.role = "input", burin.name = "s"}) -> (tensor<2x3x40x1xf32> {burin.role = "output", burin.name = "y"}) attributes {burin.entry} {
+    %c = burin.matmul %x, %w transpose_b : tensor<2x40x8xf32>, tensor<24x8xf32>
+    %h = burin.reshape %c to [2, 40, 3, 8] : tensor<2x40x24xf32>
+    %t = burin.transpose %h by [0, 2, 1, 3] : tensor<2x40x3x8xf32>
+    %o = burin.swap_halves %t : tensor<2x3x40x8xf32>
+    %m = burin.mul %o, %s : tensor<2x3x40x8xf32>, tensor<40x8xf32>
+    %a = burin.add %t, %m : tensor<2x3x40x8xf32>, tensor<2x3x40x8xf32>
+    %y = burin.reduce_sum %a over [3] keep_dims : tensor<2x3x40x8xf32>
+    return %y : tensor<2x3x40x1xf32>
+  }
+
+  // Matrices of few rows: tiles of products would be cut at each.
+  // CHECK-LABEL: @heads_of_few_rows
+  // CHECK:         burin.group "contraction"
+  // CHECK:         burin.group "rows"
+  // CHECK:           burin.exp
+  func.func @heads_of_few_rows(%x: tensor<2x4x8xf32> {burin.role = "input", burin.name = "x"}, %w: tensor<24x8xf32> {burin.role = "parameter", burin.name = "w", burin.offset = 0 : i64})
+                   -> (tensor<2x3x4x8xf32> {burin.role = "output", burin.name = "y"}) attributes {burin.entry} {
+    %c = burin.matmul %x, %w transpose_b : tensor<2x4x8xf32>, tensor<24x8xf32>
+    %h = burin.reshape %c to [2, 4, 3, 8] : tensor<2x4x24xf32>
+    %t = burin.transpose %h by [0, 2, 1, 3] : tensor<2x4x3x8xf32>
+    %y = burin.exp %t : tensor<2x3x4x8xf32>
+    return %y : tensor<2x3x4x8xf32>
+  }
+}

@@ -105,5 +105,39 @@ TEST(Strided, PermutingMovesSizesAndStrides) {
   EXPECT_EQ(x.strides, (Sizes{1, 12, 4}));
 }
 
+// Every element of piece i is where the view has it.
+void expectPieces(const Strided &view, llvm::ArrayRef<int64_t> whole, const Sizes &leading) {
+  const auto pieces = piecesOf(view, whole);
+  ASSERT_TRUE(succeeded(pieces));
+  EXPECT_EQ(pieces->size, view.sizes.back());
+  EXPECT_EQ(pieces->leading, leading);
+}
+
+TEST(Pieces, AreHeadsMovedBeforeTheRows) {
+  const auto heads = [](llvm::ArrayRef<int64_t> whole, llvm::ArrayRef<int64_t> split,
+                        llvm::ArrayRef<int64_t> permutation) {
+    return permuted(*reshaped(rowMajor(whole), split), permutation);
+  };
+  constexpr int64_t one = Pieces::one, number = Pieces::number;
+  expectPieces(heads({2, 5, 12}, {2, 5, 3, 4}, {0, 2, 1, 3}), {2, 5, 12}, {0, number});
+  expectPieces(heads({2, 5, 12}, {2, 5, 3, 4}, {2, 0, 1, 3}), {2, 5, 12}, {number, 0});
+  expectPieces(heads({7, 2, 5, 12}, {7, 2, 5, 3, 4}, {0, 3, 1, 2, 4}), {7, 2, 5, 12}, {0, number, 1});
+  expectPieces(heads({5, 12}, {5, 3, 4}, {1, 0, 2}), {5, 12}, {number});
+  // Dimensions of one element may be anywhere.
+  expectPieces(heads({1, 5, 12}, {1, 5, 3, 4}, {0, 2, 1, 3}), {1, 5, 12}, {one, number});
+  expectPieces(heads({2, 5, 12}, {2, 5, 1, 12}, {0, 2, 1, 3}), {2, 5, 12}, {0, one});
+  expectPieces(heads({2, 1, 12}, {2, 1, 3, 4}, {0, 2, 1, 3}), {2, 1, 12}, {0, number});
+}
+
+TEST(Pieces, AreNothingElse) {
+  EXPECT_TRUE(failed(piecesOf(*reshaped(rowMajor({2, 5, 12}), {2, 5, 3, 4}), {2, 5, 12})));    // not before the rows
+  EXPECT_TRUE(failed(piecesOf(rowMajor({10, 12}), {2, 5, 12})));                               // rows of two matrices
+  EXPECT_TRUE(failed(piecesOf(permuted(rowMajor({2, 5, 12}), {0, 2, 1}), {2, 5, 12})));        // columns as rows
+  EXPECT_TRUE(failed(piecesOf({{2, 2, 5, 4}, {60, 4, 12, 1}, 0}, {2, 5, 12})));                // two pieces of three
+  EXPECT_TRUE(failed(piecesOf({{2, 3, 5, 4}, {60, 4, 12, 1}, 4}, {2, 5, 12})));                // not from the start
+  EXPECT_TRUE(failed(piecesOf({{2, 3, 5, 4}, {0, 4, 12, 1}, 0}, {2, 5, 12})));                 // repeated
+  EXPECT_TRUE(failed(piecesOf(permuted(rowMajor({2, 2, 5, 3}), {1, 0, 2, 3}), {2, 2, 5, 3}))); // batches exchanged
+}
+
 } // namespace
 } // namespace burin
