@@ -15,6 +15,7 @@
 #include "options.h"
 #include "passes/import/import.h"
 #include "report.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Path.h"
 #include "llvm/Support/raw_ostream.h"
@@ -82,6 +83,14 @@ int compile(const Model &model, const GeneratorOptions &options) {
     return std::chrono::duration<double>(now - std::exchange(since, now)).count();
   };
 
+  const std::vector<Stage> stages = allStages(target);
+  std::vector<std::string> names{"graph"};
+  for (const Stage &stage : stages)
+    names.push_back(stage.name);
+  names.push_back("object");
+  if (!options.stopAfter.empty() && !llvm::is_contained(names, options.stopAfter))
+    return fail("there is no stage '" + options.stopAfter + "'; the stages are " + llvm::join(names, " "));
+
   Batch asked{options.batch, options.length};
   Graph graph = model.declare(asked);
   bool graphOnly = options.stopAfter == "graph", toObject = options.stopAfter.empty() || options.stopAfter == "object";
@@ -123,7 +132,7 @@ int compile(const Model &model, const GeneratorOptions &options) {
       report.add(stage.name, options.stages ? llvm::sys::path::filename(path) : "", result, seconds);
       lap(); // writing is not compiling
     };
-    if (failed(runStages(*module, allStages(target), staging)))
+    if (failed(runStages(*module, stages, staging)))
       return 1;
     if (!written)
       return fail(error);

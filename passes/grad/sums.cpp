@@ -1,6 +1,7 @@
 // Builds the ops of sums.h.
 #include "passes/grad/sums.h"
 
+#include "passes/ir/constant.h"
 #include "passes/ops/add.h"
 #include "passes/ops/constant.h"
 #include "passes/ops/greater_equal.h"
@@ -9,13 +10,8 @@
 
 namespace burin {
 
-// Adjoints make ops that add into something with zeros to start from, the only constant there.
-static bool isConstant(mlir::Value x) {
-  mlir::Operation *op = x.getDefiningOp();
-  return op && op->getNumOperands() == 0;
-}
-
 mlir::Value sum(mlir::OpBuilder &b, mlir::Location loc, mlir::Value x, mlir::Value y) {
+  // Adjoints make ops that add into something with zeros to start from, the only constant there.
   auto adds = y.getDefiningOp<AddsInto>();
   if (!adds || !y.use_empty() || !isConstant(adds->getOperand(adds.startOperand())))
     return AddOp::create(b, loc, x, y);

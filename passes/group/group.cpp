@@ -11,6 +11,7 @@
 #include "mlir/IR/IRMapping.h"
 #include "passes/ir/burin.h"
 #include "passes/ir/bytes.h"
+#include "passes/ir/constant.h"
 #include "passes/passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -33,8 +34,6 @@ Space statisticsOf(Space space) {
     space.back() = 1;
   return space;
 }
-
-bool isConstant(Operation *op) { return isa<Elementwise>(op) && op->getNumOperands() == 0; }
 
 // Reduces only the last dimension and keeps it: can share a pass over rows with element-wise ops.
 bool reducesRows(Operation *op) {
@@ -183,7 +182,7 @@ private:
     for (Operation *op : readers)
       for (OpOperand &operand : op->getOpOperands()) {
         Operation *constant = lookThrough(operand.get()).value.getDefiningOp();
-        if (!constant || !isConstant(constant))
+        if (!isConstant(constant))
           continue;
         OpBuilder b(op);
         Operation *whole = b.clone(*constant); // all its elements are equal, whatever views lie between
@@ -694,7 +693,7 @@ private:
     for (Operation *op : members.ops) {
       for (Value operand : op->getOperands()) {
         Value behind = lookThrough(operand).value;
-        if (producer(behind) != index && !(behind.getDefiningOp() && isConstant(behind.getDefiningOp())))
+        if (producer(behind) != index && !isConstant(behind))
           inputs.insert(memoryOf(behind));
       }
       for (Value result : op->getResults())
@@ -726,7 +725,7 @@ private:
         b.clone(*op, map);
         return map.lookup(value);
       }
-      if (op && isConstant(op)) {
+      if (isConstant(op)) {
         b.clone(*op, map);
         return map.lookup(value);
       }

@@ -4,6 +4,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "passes/ir/constant.h"
 #include "passes/tile/kernel.h"
 
 using namespace mlir;
@@ -147,7 +148,7 @@ std::shared_ptr<PieceWork> pieceWorkOf(const GroupBody &body) {
       Value behind = operand;
       while (auto view = dyn_cast_or_null<View>(behind.getDefiningOp()))
         behind = view->getOperand(0);
-      if (behind == operand || body.isConstant(behind))
+      if (behind == operand || isConstant(behind))
         continue;
       sees.insert(op);
       if (!llvm::is_contained(views, std::pair(operand, behind)))

@@ -3,6 +3,7 @@
 
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "passes/ir/constant.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -33,7 +34,7 @@ GroupBody::GroupBody(GroupOp group, ValueRange memory) : kind(group.getKind()), 
   for (Operation &op : body.without_terminator()) {
     auto view = dyn_cast<View>(op);
     if (!view) {
-      if (op.getNumOperands() != 0 || !isa<Elementwise>(op))
+      if (!isConstant(&op))
         ops.push_back(&op);
       continue;
     }
@@ -53,11 +54,6 @@ GroupBody::GroupBody(GroupOp group, ValueRange memory) : kind(group.getKind()), 
     }
     written[value] = result;
   }
-}
-
-bool GroupBody::isConstant(Value value) const {
-  auto *op = value.getDefiningOp();
-  return op && op->getNumOperands() == 0 && isa<Elementwise>(op);
 }
 
 GroupBody GroupBody::only(llvm::function_ref<bool(Operation *)> isIncluded) const {

@@ -30,7 +30,6 @@ struct GroupBody {
   llvm::DenseMap<mlir::Value, Stored> read;     // arguments and views of them
   llvm::MapVector<mlir::Value, Stored> written; // values of `ops` that the group yields
 
-  bool isConstant(mlir::Value value) const;
   // The same with some of the ops, and of what is written their results.
   GroupBody only(llvm::function_ref<bool(mlir::Operation *)> isIncluded) const;
 };

@@ -6,6 +6,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Linalg/IR/Linalg.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
+#include "passes/ir/constant.h"
 #include "passes/tile/kernel.h"
 #include "llvm/ADT/MapVector.h"
 #include "llvm/ADT/SetVector.h"
@@ -46,7 +47,7 @@ private:
       for (Value operand : op->getOperands()) {
         if (auto found = level.find(operand); found != level.end())
           at = std::max(at, found->second);
-        perRow &= statistics.contains(operand) || body.isConstant(operand) || isPerRow(operand);
+        perRow &= statistics.contains(operand) || isConstant(operand) || isPerRow(operand);
       }
       if (isa<Reduction>(op)) {
         reductions[at].push_back(op);
@@ -194,7 +195,7 @@ private:
 
   // Collects what a value needs that is not computed on the spot.
   void leaves(Value value, bool perRow, llvm::SetVector<Value> &into) {
-    if (body.isConstant(value))
+    if (isConstant(value))
       return;
     if (known.count(value)) {
       into.insert(value);

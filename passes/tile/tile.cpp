@@ -9,6 +9,7 @@
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/IR/AsmState.h"
 #include "mlir/IR/SymbolTable.h"
+#include "passes/ir/constant.h"
 #include "passes/passes.h"
 #include "passes/plan/buffers.h"
 #include "llvm/Support/raw_ostream.h"
@@ -26,7 +27,7 @@ namespace {
 std::string describe(GroupOp group) {
   SmallVector<StringRef> words;
   for (Operation &op : group.getBody().front().without_terminator()) {
-    if (isa<View>(op) || (isa<Elementwise>(op) && op.getNumOperands() == 0))
+    if (isa<View>(op) || isConstant(&op))
       continue;
     auto of = op.getAttrOfType<StringAttr>("burin.of");
     StringRef word = of ? of.getValue() : op.getName().stripDialect();

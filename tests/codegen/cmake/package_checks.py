@@ -73,7 +73,7 @@ def command_line(arguments):
         ("--model=none",): r"error: no model 'none': the source has tiny\n",
         ("--batch=0",): r"error: --batch and --length must be at least 1; they are 0 and 8\n",
         ("--dtype=f16",): r"error: --dtype takes f32 or bf16, not 'f16'\n",
-        ("--stop-after=fuse",): r"error: there is no stage 'fuse'; the stages are imported fused [a-z ]*native\n",
+        ("--stop-after=fuse",): r"error: there is no stage 'fuse'; the stages are graph imported fused [a-z ]*native object\n",
         ("--without=burin-none",): r"error: no stage runs a pass 'burin-none'\n",
         ("--fast",): r"error: unknown option '--fast'; --help lists them\n",
         ("fast",): r"error: unknown option 'fast'; --help lists them\n",
