@@ -44,6 +44,9 @@ struct Shape2 {
   int64_t rowStep, columnStep;
 };
 
+// Blocks of rows have a multiple of it, but for the last one.
+constexpr int64_t rowUnit = 8;
+
 // The depth is taken in slices, so that a panel's part of one fills no more than a quarter of the second cache and is
 // still there for the next rows.
 int64_t sliceOf(TargetAttr target, int64_t depth, int64_t width) {
@@ -78,7 +81,7 @@ Shape2 choosePackingTile(TargetAttr target, int64_t outer, int64_t rows, int64_t
 Shape2 chooseTile(TargetAttr target, int64_t outer, int64_t rows, int64_t columns, int64_t depth, int64_t products,
                   bool wholeRows, int64_t unit) {
   const int64_t width = target.getPanelWidth();
-  constexpr int64_t mostRows = 64, fewRows = 32, rowUnit = 8;
+  constexpr int64_t mostRows = 64, fewRows = 32;
   const int64_t quarter = target.getL2() / 4, fewestCells = target.getCells(), evenCells = 4 * fewestCells;
   Shape2 tile;
   tile.rowStep = std::clamp(quarter / (4 * sliceOf(target, depth, width)) / rowUnit * rowUnit, rowUnit, mostRows);
@@ -257,6 +260,10 @@ Work contractionWork(const GroupBody &all, TileBuilder &t) {
   const int64_t unit = pieceWork ? std::min(std::lcm(width, pieceWork->pieces.size), columns) : width;
   Shape2 step = packing ? choosePackingTile(t.target, outer, rows, columns, factors->size(), unit)
                         : chooseTile(t.target, outer, rows, columns, deepest, factors->size(), wholeRows, unit);
+  // The rows of each batch are cut apart: not into 64 and 1.
+  if (pieceWork)
+    step.rowStep =
+        std::min<int64_t>(rows, llvm::alignTo(llvm::divideCeil(rows, llvm::divideCeil(rows, step.rowStep)), rowUnit));
   SmallVector<int64_t> grid(sizes.begin(), sizes.begin() + leading - 1);
   grid.push_back(llvm::divideCeil(rows, step.rowStep));
   grid.push_back(llvm::divideCeil(columns, step.columnStep));
