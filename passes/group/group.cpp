@@ -290,7 +290,7 @@ private:
     Space space = isa<Reduction>(op) ? shapeOf(op->getOperand(0)) : shapeOf(op->getResult(0));
     llvm::SmallSetVector<int, 4> candidates;
     for (Value operand : op->getOperands())
-      if (int group = producer(operand); group >= 0 && canHost(groups[group], op, space, operand))
+      if (int group = producer(operand); group >= 0 && canHost(group, op, space))
         candidates.insert(group);
     // Contractions first, then the latest: joining an early group is what most often closes a cycle.
     SmallVector<int> order(candidates.begin(), candidates.end());
@@ -299,56 +299,66 @@ private:
       return cx != cy ? cx : groups[x].last > groups[y].last;
     });
     for (int group : order) {
-      if (closesCycle(op, group) || readsThroughView(op, group, space) || delays(op, group, order))
+      if (closesCycle(op, group) || delays(op, group, order))
         continue;
       // What meets in this op is computed side by side, tile by tile: gate and up, the three gradients at the input of
       // q, k and v, both halves of a rotation.
       for (int other : order)
-        if (other != group && canMerge(group, other) && !closesCycle(op, other, group) &&
-            !readsThroughView(op, other, space))
+        if (other != group && canMerge(group, other) && !closesCycle(op, other, group))
           merge(other, group);
-      seeMatrices(groups[group], op, space);
+      if (Members &host = groups[group];
+          host.matrices.empty() && (host.kind == "self" || llvm::any_of(operandsFrom(group, op), isView)))
+        host.matrices = space;
       return group;
     }
     return open("rows", space, op);
   }
 
-  // Whether an op over `space` can be computed by the group that makes this operand, or what it is a view of.
-  bool canHost(const Members &group, Operation *op, const Space &space, Value operand) const {
+  // What an op reads of a group's values, directly or as views.
+  SmallVector<Value> operandsFrom(int group, Operation *op) const {
+    return llvm::to_vector(
+        llvm::make_filter_range(op->getOperands(), [&](Value operand) { return producer(operand) == group; }));
+  }
+
+  // Whether an op over `space` can be computed by a group whose values it reads: element by element, or as matrices
+  // that lie whole in a tile.
+  bool canHost(int index, Operation *op, const Space &space) const {
+    const Members &group = groups[index];
     // What only the backward part needs is computed there, from values that are kept anyway.
     if (positions.lookup(op) >= backward && group.last < backward)
       return false;
-    if (isView(operand))
-      return showsPieces(group, operand, space);
+    const SmallVector<Value> operands = operandsFrom(index, op);
+    const bool views = llvm::any_of(operands, isView);
     // Statistics of the rows (one value a row) ride along.
     auto runsOver = [&](const Space &whole) {
       return space == whole || (isa<Elementwise>(op) && space == statisticsOf(whole) && hasStatistics(group));
     };
+    auto isMatrix = [&](Value operand) {
+      return !group.matrices.empty() && (shapeOf(operand) == group.matrices ||
+                                         (shapeOf(operand) == statisticsOf(group.matrices) && hasStatistics(group)));
+    };
     if (group.kind == "self") {
+      Operation *tiled = group.ops.front();
       // An argument, a former gradient say, may have to be where the result will, and with it what it is made of.
       const bool readsReplaced = llvm::any_of(op->getOperands(), [&](Value other) {
         return isa<BlockArgument>(lookThrough(other).value) && shapeOf(other) == space;
       });
       const Space &whole = group.matrices.empty() ? space : group.matrices;
-      return !readsReplaced && cast<SelfTiled>(group.ops.front()).makesWholeMatrices() && isMatrixOf(whole, operand) &&
-             runsOver(whole);
+      return !views && !readsReplaced && cast<SelfTiled>(tiled).makesWholeMatrices() && runsOver(whole) &&
+             llvm::all_of(operands, [&](Value operand) {
+               return operand.getDefiningOp() == tiled ? shapeOf(operand) == whole : isMatrix(operand);
+             });
     }
-    if (group.kind != "rows" && group.kind != "contraction")
+    if (group.kind == "contraction" && (views || llvm::any_of(operands, isMatrix)))
+      return (views || runsOver(group.matrices)) && llvm::all_of(operands, [&](Value operand) {
+               return isView(operand) ? showsPieces(group, operand, space) : isMatrix(operand);
+             });
+    if (views || (group.kind != "rows" && group.kind != "contraction") || !runsOver(group.space))
       return false;
-    if (!group.matrices.empty() && isMatrixOf(group.matrices, operand))
-      return runsOver(group.matrices);
-    if (!runsOver(group.space))
-      return false;
-    if (group.kind == "contraction" && needsWholeRows(op))
-      return wholeRowsFit(group);
-    return true;
+    return group.kind == "rows" || !needsWholeRows(op) || wholeRowsFit(group);
   }
 
   static bool isView(Value value) { return value.getDefiningOp() && isa<View>(value.getDefiningOp()); }
-
-  static bool isMatrixOf(const Space &whole, Value value) {
-    return shapeOf(value) == whole || shapeOf(value) == statisticsOf(whole);
-  }
 
   // Whether a view of what products, or work on them, have made shows pieces of their rows, whole ones in each tile.
   bool showsPieces(const Members &group, Value view, const Space &space) const {
@@ -375,13 +385,6 @@ private:
       return false;
     const int64_t unit = std::lcm(pieces->size, target.getPanelWidth());
     return fitsInCache(std::min(unit, group.space.back()), llvm::count_if(group.ops, llvm::IsaPred<ProductOp>));
-  }
-
-  // The op joins the group: notes whether it sees the results as matrices.
-  static void seeMatrices(Members &group, Operation *op, const Space &space) {
-    const bool sees = group.kind == "self" || llvm::any_of(op->getOperands(), isView);
-    if (sees && group.matrices.empty() && space != group.space)
-      group.matrices = space;
   }
 
   static bool hasStatistics(const Members &group) {
@@ -431,13 +434,6 @@ private:
       int on = producer(operand);
       return on >= 0 && on != group && groups[on].first > groups[group].last && !groups[on].on.empty() &&
              !(llvm::is_contained(candidates, on) && canMerge(group, on));
-    });
-  }
-
-  // What a group makes can be read inside it element by element, or as pieces, not in another order.
-  bool readsThroughView(Operation *op, int group, const Space &space) const {
-    return llvm::any_of(op->getOperands(), [&](Value operand) {
-      return isView(operand) && producer(operand) == group && !showsPieces(groups[group], operand, space);
     });
   }
 

@@ -301,6 +301,20 @@ TEST(Heads, AreComputedWithTheProductsOnDevices) {
   }
 }
 
+// What is both keys and values has a gradient that joins two of attention's results, of another size than the third;
+// queries have one that is joined to something else.
+TEST(Heads, GradientsOfSeveralSizesAreJoined) {
+  std::vector<OpCase> cases;
+  for (auto [queries, keys] : {std::pair(2, 1), {5, 3}, {3, 5}, {33, 33}})
+    cases.push_back({.name = std::to_string(queries) + " by " + std::to_string(keys),
+                     .operands = {{.shape = {2, queries, 6}}, {.shape = {2, keys, 6}}},
+                     .build = [](auto &in) {
+                       const Tensor weights = softmax(matmul(in[0], in[1], {.transpose_b = true}));
+                       return add(matmul(weights, in[1]), scale(in[0], 0.5));
+                     }});
+  expectFusionKeepsResults(cases, {}, {{"burin.attention", 1}}, /*unfusedToo=*/false);
+}
+
 OpCase gated(const std::string &name, const std::function<Tensor(Tensor)> &activation) {
   return {.name = name,
           .operands = {{.shape = {2, 7, 5}}, {.shape = {17, 5}}, {.shape = {17, 5}}, {.shape = {3, 17}}},
