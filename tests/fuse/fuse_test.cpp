@@ -309,8 +309,8 @@ TEST(Heads, GradientsOfSeveralSizesAreJoined) {
     cases.push_back({.name = std::to_string(queries) + " by " + std::to_string(keys),
                      .operands = {{.shape = {2, queries, 6}}, {.shape = {2, keys, 6}}},
                      .build = [](auto &in) {
-                       const Tensor weights = softmax(matmul(in[0], in[1], {.transpose_b = true}));
-                       return add(matmul(weights, in[1]), scale(in[0], 0.5));
+                       const Tensor weights = softmax(matmul(in[0], past(in[1]), {.transpose_b = true}));
+                       return add(scale(in[0], 0.5), matmul(weights, past(in[1])));
                      }});
   expectFusionKeepsResults(cases, {}, {{"burin.attention", 1}}, /*unfusedToo=*/false);
 }
