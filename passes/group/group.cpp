@@ -70,8 +70,9 @@ struct Members {
   Space matrices; // where ops see results as matrices of their own (`piecesOf` rows of products, heads of attention):
                   // the shape under which they do; else empty
   SmallVector<Operation *> ops;    // in program order
-  llvm::SmallSetVector<int, 4> on; // groups whose results this one reads
-  int first = 0, last = 0;         // program positions of its ops
+  llvm::SmallSetVector<int, 4> on, readers; // groups whose results this one reads, and those that read its own
+  int first = 0, last = 0;                  // program positions of its ops
+  int reach = 0;                            // the last position of its ops and of all that it waits for
   int into = -1;                   // merged away into that group
 };
 
@@ -240,6 +241,7 @@ private:
         add(helper, group);
       add(&op, group);
       groups[group].last = positions[&op];
+      raiseReach(group, positions[&op]);
     }
   }
 
@@ -249,16 +251,30 @@ private:
     for (Value operand : op->getOperands())
       if (int on = producer(operand); on >= 0 && on != group) {
         groups[group].on.insert(on);
+        groups[on].readers.insert(group);
+        raiseReach(group, groups[on].reach);
         if (groups[on].on.empty()) // right before it, if it came later
           groups[on].first = std::min(groups[on].first, groups[group].first);
       }
+  }
+
+  // The group waits for an op at `position`, and with it all that wait for the group.
+  void raiseReach(int group, int position) {
+    SmallVector<int> rising{group};
+    while (!rising.empty()) {
+      Members &next = groups[find(rising.pop_back_val())];
+      if (next.reach >= position)
+        continue;
+      next.reach = position;
+      rising.append(next.readers.begin(), next.readers.end());
+    }
   }
 
   int open(StringRef kind, Space space, Operation *op) {
     Members members;
     members.kind = kind;
     members.space = std::move(space);
-    members.first = members.last = positions[op];
+    members.first = members.last = members.reach = positions[op];
     groups.push_back(std::move(members));
     return groups.size() - 1;
   }
@@ -412,7 +428,7 @@ private:
   bool dependsOn(int from, int group, llvm::DenseSet<int> &seen) const {
     if (from == group)
       return true;
-    if (groups[from].last < groups[group].first || !seen.insert(from).second)
+    if (groups[from].reach < groups[group].last || !seen.insert(from).second)
       return false;
     return llvm::any_of(groups[from].on, [&](int on) { return dependsOn(find(on), group, seen); });
   }
@@ -456,10 +472,15 @@ private:
     b.ops.append(a.ops);
     llvm::sort(b.ops, [&](Operation *x, Operation *y) { return positions[x] < positions[y]; });
     b.on.insert(a.on.begin(), a.on.end());
+    b.readers.insert(a.readers.begin(), a.readers.end());
     b.first = std::min(a.first, b.first);
     b.last = std::max(a.last, b.last);
+    const int reach = std::max(a.reach, b.reach);
     a.into = to;
     a.ops.clear();
+    // Readers of either wait for both.
+    b.reach = std::min(a.reach, b.reach);
+    raiseReach(to, reach);
   }
 
   // ---- how values are stored
