@@ -135,7 +135,7 @@ private:
 
   // One row of what lies ahead; rows beyond the last are the last.
   void fetchRow(Value row) {
-    constexpr int64_t line = 64 / sizeof(float);
+    const int64_t line = 64 * 8 / ahead.element.getIntOrFloatBitWidth();
     Value last = e.index(ahead.sizes[0] - 1);
     Value at = e.add(ahead.offset, e.mul(arith::MinUIOp::create(b, e.loc, row, last), ahead.strides[0]));
     // Rows that do not start with a line may end in one more.

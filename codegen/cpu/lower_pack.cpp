@@ -98,14 +98,17 @@ private:
         continue;
       }
       for (int64_t i = 0; i < rows; i += 2) {
-        auto rounded = [&](Value vector) -> Value {
-          return arith::TruncFOp::create(b, e.loc, VectorType::get({lanes}, panels.element), vector);
-        };
         Value two =
             vector::InterleaveOp::create(b, e.loc, rounded(vectors[i]), rounded(i + 1 < rows ? vectors[i + 1] : zero));
         e.store(two, panels.flat, e.add(to, i * width + 2 * column), 1, 2 * written);
       }
     }
+  }
+
+  // A vector of the source in the panels' type.
+  Value rounded(Value vector) {
+    auto type = cast<VectorType>(vector.getType()).clone(panels.element);
+    return vector.getType() == type ? vector : arith::TruncFOp::create(b, e.loc, type, vector).getResult();
   }
 
   // Brings `count` elements that lie `stride` apart near, which are read in a while: rows are too short for a machine
@@ -120,7 +123,7 @@ private:
   // of pairs is half as much to transpose.
   void emitPairs(Value from, Value to, int64_t rows, int64_t column, int64_t active, int64_t written) {
     const int64_t lanes = target.getLanes();
-    auto pairs = VectorType::get({lanes}, b.getI32Type()), rounded = VectorType::get({2 * lanes}, panels.element);
+    auto pairs = VectorType::get({lanes}, b.getI32Type()), elements = VectorType::get({2 * lanes}, panels.element);
     SmallVector<Value> square(lanes, e.splat(pairs, 0));
     for (int64_t j = 0; j < active; ++j) {
       Value at = e.add(from, (column + j) * source.strides[1]);
@@ -128,11 +131,11 @@ private:
       Value high = rows > lanes ? e.load(source.flat, e.add(at, lanes), 1, lanes, rows - lanes)
                                 : e.splat(VectorType::get({lanes}, source.element), 0);
       Value both = vector::ShuffleOp::create(b, e.loc, low, high, llvm::to_vector(llvm::seq<int64_t>(0, 2 * lanes)));
-      square[j] = vector::BitCastOp::create(b, e.loc, pairs, arith::TruncFOp::create(b, e.loc, rounded, both));
+      square[j] = vector::BitCastOp::create(b, e.loc, pairs, rounded(both));
     }
     square = e.transpose(square);
     for (int64_t i = 0; i < rows; i += 2)
-      e.store(vector::BitCastOp::create(b, e.loc, rounded, square[i / 2]), panels.flat,
+      e.store(vector::BitCastOp::create(b, e.loc, elements, square[i / 2]), panels.flat,
               e.add(to, i * width + 2 * column), 1, 2 * written);
   }
 

@@ -32,14 +32,15 @@ LogicalResult lower(OpBuilder &b, PackOp op) {
                 blocks = llvm::divideCeil(depth, rows);
   const bool inRows = op->hasAttr(inRowsName);
   const int64_t across = inRows ? 2 : 1; // columns of a thread
-  const Type f32 = b.getF32Type();
-  Value zero = e.zeroOf(f32);
+  const Type element = source.element;
+  Value zero = e.zeroOf(element);
 
   e.shareOut(panels.sizes[0] * blocks * (width / across), [&](Value number) {
     SmallVector<Value> at = e.digits(number, {panels.sizes[0], blocks, width / across});
     Value within = e.mul(at[2], across); // the panel
     Value firstColumn = e.add(e.mul(at[0], width), within), firstRow = e.mul(at[1], rows);
-    const int64_t aligned = rows * pair == 4 && source.alignment % 16 == 0 && source.strides[1] % 4 == 0 ? 16 : 4;
+    const int64_t run = 4 * source.elementBytes(); // bytes of neighbours along the depth
+    const bool inRuns = rows * pair == 4 && source.alignment % run == 0 && source.strides[1] % 4 == 0;
     Value to = e.at(panels.base, panels.element,
                     e.add(e.add(e.mul(at[0], depth * width * pair), e.mul(firstRow, width * pair)),
                           e.mul(within, inRows ? 1 : pair)));
@@ -51,21 +52,23 @@ LogicalResult lower(OpBuilder &b, PackOp op) {
       Value from = e.at(source.base, source.element,
                         e.add(e.mul(e.mul(firstRow, pair), source.strides[0]), e.mul(column, source.strides[1])));
       // Neighbours along the depth are one access.
-      if (k % count == 0 && aligned == 16) {
+      if (k % count == 0 && inRuns) {
         values.push_back(
-            e.when(inside, SmallVector<Value>(count, zero), [&] { return e.loadRun(f32, from, count, aligned); }));
+            e.when(inside, SmallVector<Value>(count, zero), [&] { return e.loadRun(element, from, count, run); }));
         continue;
       }
       SmallVector<Value> &ofColumn = values.emplace_back();
       for (int64_t i = 0; i < count; ++i) {
         Value here = k % count == 0 ? inside : e.both(inside, e.less(e.add(e.mul(firstRow, pair), i), k));
         ofColumn.push_back(e.when(here, zero, [&] {
-          return SmallVector<Value>{e.load(f32, e.at(from, source.element, i * source.strides[0]))};
+          return SmallVector<Value>{e.load(element, e.at(from, element, i * source.strides[0]))};
         })[0]);
       }
     }
     auto rounded = [&](Value value) -> Value {
-      return pair == 2 ? arith::TruncFOp::create(b, op.getLoc(), panels.element, value).getResult() : value;
+      return value.getType() == panels.element
+                 ? value
+                 : arith::TruncFOp::create(b, op.getLoc(), panels.element, value).getResult();
     };
     for (int64_t row = 0; row < rows; ++row) {
       Value reached = depth % rows == 0 ? Value() : e.less(e.add(firstRow, row), depth);

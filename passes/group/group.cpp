@@ -12,6 +12,7 @@
 #include "passes/ir/burin.h"
 #include "passes/ir/bytes.h"
 #include "passes/ir/constant.h"
+#include "passes/ir/view.h"
 #include "passes/passes.h"
 #include "llvm/ADT/SetVector.h"
 
@@ -44,23 +45,6 @@ bool reducesRows(Operation *op) {
   return reduction.reducedDims() == SmallVector<int64_t>{rank - 1};
 }
 
-// The op behind the views of a value, and those views from the outermost reader back to it.
-struct Behind {
-  Value value;
-  SmallVector<Operation *> views; // first: nearest to `value`
-};
-
-Behind lookThrough(Value value) {
-  Behind behind{value, {}};
-  while (auto *op = behind.value.getDefiningOp()) {
-    if (!isa<View>(op))
-      break;
-    behind.views.insert(behind.views.begin(), op);
-    behind.value = op->getOperand(0);
-  }
-  return behind;
-}
-
 // Needs all of a row before its result's first element.
 bool needsWholeRows(Operation *op) { return isa<Reduction, RowPermuting>(op); }
 
@@ -69,11 +53,11 @@ struct Members {
   Space space;
   Space matrices; // where ops see results as matrices of their own (`piecesOf` rows of products, heads of attention):
                   // the shape under which they do; else empty
-  SmallVector<Operation *> ops;    // in program order
+  SmallVector<Operation *> ops;             // in program order
   llvm::SmallSetVector<int, 4> on, readers; // groups whose results this one reads, and those that read its own
   int first = 0, last = 0;                  // program positions of its ops
   int reach = 0;                            // the last position of its ops and of all that it waits for
-  int into = -1;                   // merged away into that group
+  int into = -1;                            // merged away into that group
 };
 
 class Grouping {
@@ -88,6 +72,7 @@ public:
     findBackward();
     assign(joinedCount);
     settleStorage();
+    storeInBf16();
     if (failed(build()))
       return failure();
     for (const Members &group : groups)
@@ -381,17 +366,10 @@ private:
     if (group.kind != "contraction" || space == group.space || shapeOf(view) != space ||
         !(group.matrices.empty() || group.matrices == space))
       return false;
-    auto [value, views] = lookThrough(view);
-    if (shapeOf(value) != group.space)
+    const Behind behind = lookThrough(view);
+    if (shapeOf(behind.value) != group.space)
       return false;
-    Strided where = rowMajor(group.space);
-    for (Operation *op : views) {
-      auto next = cast<View>(op).viewOf(where);
-      if (failed(next))
-        return false;
-      where = *next;
-    }
-    auto pieces = piecesOf(where, group.space);
+    auto pieces = piecesOf(behind);
     if (failed(pieces))
       return false;
     // Rows of different matrices are no rows of one tile: with few in each, products would take few at a time.
@@ -614,6 +592,111 @@ private:
     return copy;
   }
 
+  // ---- what lies in memory in bf16
+
+  // Values lie in bf16 where the products that read them round them anyway: half the memory, and not a bit of those
+  // products changes. Two more kinds of readers see less than they did. The backward part may read rounded what a
+  // product gave in the forward part, a bias added perhaps: slopes are smooth in it. (Not in the result of a function,
+  // of which they may be 1 - y^2, and not where it is compared: the forward part has decided by what it was.) And sums
+  // of columns there, gradients of biases: those of weights are made of rounded values too.
+  void storeInBf16() {
+    if (!inBf16)
+      return;
+    for (auto [value, stored] : storage)
+      if (canLieInBf16(value))
+        liesInBf16.insert(value);
+  }
+
+  bool canLieInBf16(Value value) const {
+    Operation *op = value.getDefiningOp();
+    if (!op || !cast<RankedTensorType>(value.getType()).getElementType().isF32())
+      return false;
+    const int maker = producer(value);
+    const Members &group = groups[maker];
+    auto tiled = dyn_cast<SelfTiled>(op);
+    if (group.kind == "columns" || group.kind == "pack" || (group.kind == "self" && !interimFits(group)) ||
+        (tiled && !tiled.givesBf16(cast<OpResult>(value).getResultNumber())))
+      return false;
+    // What its own group reads again, it reads before rounding: not where that would be read back from memory, as views
+    // are.
+    const bool isReadBack = tiled || isa<RowPermuting>(op);
+    const bool mayBeKept = group.kind == "contraction" && positions.lookup(op) < backward && !meetsStatistics(op) &&
+                           (isa<ProductOp>(op) || (isa<Elementwise>(op) && !cast<Elementwise>(op).isExpensive()));
+    bool isMultiplied = false, isKept = false;
+    std::function<bool(Value)> allMayRead = [&](Value at) {
+      return llvm::all_of(at.getUses(), [&](OpOperand &use) {
+        Operation *user = use.getOwner();
+        if (isa<View>(user))
+          return allMayRead(user->getResult(0));
+        if (!groupOf.count(user))
+          return false; // returned
+        if (find(groupOf.lookup(user)) == maker)
+          return at == value && !isReadBack;
+        if (rounds(use)) {
+          isMultiplied = true;
+          return true;
+        }
+        if (positions.lookup(user) < backward)
+          return false;
+        if (isa<Elementwise>(user)) {
+          isKept = true;
+          return mayBeKept && !isCompared(user);
+        }
+        return isa<Reduction>(user) && !reducesRows(user);
+      });
+    };
+    return allMayRead(value) && (isMultiplied || isKept);
+  }
+
+  // Whether a reader sees no more than what bf16 holds.
+  bool rounds(OpOperand &use) const {
+    Operation *user = use.getOwner();
+    if (auto tiled = dyn_cast<SelfTiled>(user))
+      return tiled.takesBf16(use.getOperandNumber());
+    return (isa<ProductOp>(user) && use.getOperandNumber() == 0) || isa<PackPanelsOp>(user) ||
+           (isa<CopyOp>(user) && canLieInBf16(user->getResult(0)));
+  }
+
+  // An op, and what its group makes of its result; or, not `forward`, what it is made of there.
+  llvm::SetVector<Operation *> reached(Operation *op, bool forward) const {
+    const int group = producer(op->getResult(0));
+    llvm::SetVector<Operation *> found;
+    found.insert(op);
+    for (size_t i = 0; i < found.size(); ++i) {
+      SmallVector<Operation *> next;
+      if (forward)
+        llvm::append_range(next, found[i]->getUsers());
+      else
+        for (Value operand : found[i]->getOperands())
+          if (Operation *maker = operand.getDefiningOp())
+            next.push_back(maker);
+      for (Operation *other : next)
+        if (other->getNumResults() > 0 && producer(other->getResult(0)) == group)
+          found.insert(other);
+    }
+    return found;
+  }
+
+  // Whether its group makes sums or maxima of rows of an op's result, or the result of such: what else is made of
+  // either has to fit the other.
+  bool meetsStatistics(Operation *op) const {
+    return llvm::any_of(reached(op, /*forward=*/true), llvm::IsaPred<Reduction>) ||
+           llvm::any_of(reached(op, /*forward=*/false), llvm::IsaPred<Reduction>);
+  }
+
+  // Whether comparisons are made of an op's result in its group.
+  bool isCompared(Operation *op) const {
+    return llvm::any_of(reached(op, /*forward=*/true), [](Operation *other) {
+      return !cast<RankedTensorType>(other->getResult(0).getType()).getElementType().isF32();
+    });
+  }
+
+  // The type of the tensor in which a value lies.
+  Type storedType(Value value) const {
+    auto type = cast<RankedTensorType>(storage.lookup(value).getType());
+    return liesInBf16.contains(value) ? type.clone(BFloat16Type::get(type.getContext())) : type;
+  }
+
   // ---- writing the groups
 
   // Groups in an order in which each follows what it reads; among those that may go next, the one whose first op came
@@ -662,8 +745,10 @@ private:
     auto *terminator = body.getTerminator();
     OpBuilder b(terminator);
     DenseMap<Value, Value> memory; // what lies row by row -> the group's result or the argument that holds it
-    for (BlockArgument argument : entry.getArguments())
+    for (BlockArgument argument : entry.getArguments()) {
       memory[argument] = argument;
+      seenTypes[argument] = argument.getType();
+    }
     for (int index : *order)
       buildGroup(b, groups[index], index, memory);
     for (OpOperand &result : terminator->getOpOperands())
@@ -683,19 +768,29 @@ private:
     });
   }
 
-  // What an op that tiles itself makes for its group alone can lie where a result of the same type comes later, one for
-  // each; where there is none it is stored like a result.
-  static void storeInterim(const Members &members, llvm::SmallSetVector<Value, 4> &results) {
-    Operation *op = members.ops.front();
-    if (members.kind != "self")
+  // What an op that tiles itself makes for its group alone.
+  SmallVector<Value> interimOf(const Members &members) const {
+    SmallVector<Value> values;
+    if (members.kind == "self")
+      for (Value result : members.ops.front()->getResults())
+        if (leavesOf(result).empty() && isReadWithin(result))
+          values.push_back(result);
+    return values;
+  }
+
+  bool interimFits(const Members &members) const { return target.keepsInScratch(interimOf(members)); }
+
+  // What does not fit into scratch can lie where a result of the same type comes later, one for each; where there is
+  // none it is stored like a result.
+  void storeInterim(const Members &members, llvm::SmallSetVector<Value, 4> &results) const {
+    if (interimFits(members))
       return;
+    Operation *op = members.ops.front();
     SmallVector<Type> later;
     for (Value result : results)
       if (result.getDefiningOp() != op)
         later.push_back(result.getType());
-    for (Value result : op->getResults()) {
-      if (results.contains(result))
-        continue;
+    for (Value result : interimOf(members)) {
       if (auto *place = llvm::find(later, result.getType()); place != later.end())
         later.erase(place);
       else
@@ -720,11 +815,12 @@ private:
     storeInterim(members, results);
     SmallVector<Type> types;
     for (Value result : results)
-      types.push_back(storage.lookup(result).getType());
+      types.push_back(storedType(result));
     auto group = GroupOp::create(b, members.ops.front()->getLoc(), types, members.kind, inputs.getArrayRef());
     OpBuilder::InsertionGuard guard(b);
     SmallVector<Location> at(inputs.size(), group.getLoc());
-    Block *body = b.createBlock(&group.getBody(), {}, group.getInputs().getTypes(), at);
+    auto seen = llvm::map_to_vector(inputs, [&](Value input) { return seenTypes.lookup(input); });
+    Block *body = b.createBlock(&group.getBody(), {}, seen, at);
     IRMapping map;
     for (auto [input, argument] : llvm::zip_equal(inputs, body->getArguments()))
       map.map(input, argument);
@@ -765,8 +861,10 @@ private:
       yields.push_back(map.lookup(storage.lookup(result)));
     }
     YieldOp::create(b, group.getLoc(), yields);
-    for (auto [result, value] : llvm::zip_equal(results, group.getOutputs()))
+    for (auto [result, value] : llvm::zip_equal(results, group.getOutputs())) {
       memory[storage.lookup(result)] = value;
+      seenTypes[value] = storage.lookup(result).getType();
+    }
   }
 
   func::FuncOp entry;
@@ -779,6 +877,8 @@ private:
       pulled; // reduction over columns, or product -> the ops before it that only it reads and its group computes
   llvm::DenseSet<Operation *> isPulled;
   DenseMap<Value, Value> storage;
+  llvm::DenseSet<Value> liesInBf16; // of the values in `storage`
+  DenseMap<Value, Type> seenTypes;  // arguments and results of groups -> as what bodies see them
 };
 
 struct GroupPass : impl::GroupBase<GroupPass> {

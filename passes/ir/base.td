@@ -42,7 +42,7 @@ def Burin_IsReduction : DeclareOpInterfaceMethods<Burin_Reduction>;
 def Burin_IsContraction : DeclareOpInterfaceMethods<Burin_Contraction>;
 def Burin_IsView : DeclareOpInterfaceMethods<Burin_View, ["undo"]>;
 def Burin_IsSelfTiled : DeclareOpInterfaceMethods<Burin_SelfTiled>;
-def Burin_IsSelfTiledByMatrices : DeclareOpInterfaceMethods<Burin_SelfTiled, ["makesWholeMatrices"]>;
+class Burin_IsSelfTiledAnd<list<string> more> : DeclareOpInterfaceMethods<Burin_SelfTiled, more>;
 def Burin_IsRowPermuting : DeclareOpInterfaceMethods<Burin_RowPermuting>;
 def Burin_IsAddingInto : DeclareOpInterfaceMethods<Burin_AddsInto>;
 

@@ -115,6 +115,11 @@ def Burin_SelfTiled : OpInterface<"SelfTiled"> {
       Whether cell i makes matrix i, the last two dimensions, of every result: all of it and nothing else. What follows row by row can then be done
       in the same cell.
     }], "bool", "makesWholeMatrices", (ins), [{}], [{ return false; }]>,
+    InterfaceMethod<[{
+      Whether this operand may lie in memory in bf16 where products take bf16: it is read for products, or for sums that go with them.
+    }], "bool", "takesBf16", (ins "unsigned":$operand), [{}], [{ return false; }]>,
+    InterfaceMethod<"Whether this result may lie in memory in bf16: what is summed up before it is written there.", "bool", "givesBf16", (ins "unsigned":$result), [{}],
+      [{ return false; }]>,
   ];
 }
 

@@ -13,16 +13,33 @@ void registerWords(BurinDialect &dialect) {
       >();
 }
 
+bool TargetAttr::keepsInScratch(llvm::ArrayRef<mlir::Value> interim) const {
+  int64_t bytes = 0;
+  for (mlir::Value value : interim)
+    bytes += llvm::product_of(mlir::cast<mlir::RankedTensorType>(value.getType()).getShape().take_back(2)) *
+             static_cast<int64_t>(sizeof(float));
+  return bytes <= getL2() / 8;
+}
+
 void YieldOp::build(mlir::OpBuilder &, mlir::OperationState &) {}
+
+// Whether values of a group's body lie in memory as tensors of these types: their own, or bf16 for f32.
+static bool areStoredAs(mlir::TypeRange values, mlir::TypeRange tensors) {
+  return llvm::equal(values, tensors, [](mlir::Type value, mlir::Type tensor) {
+    auto type = mlir::cast<mlir::RankedTensorType>(value);
+    return tensor == type ||
+           (type.getElementType().isF32() && tensor == type.clone(mlir::BFloat16Type::get(type.getContext())));
+  });
+}
 
 llvm::LogicalResult GroupOp::verify() {
   mlir::Block &block = getBody().front();
-  if (block.getArgumentTypes() != getInputs().getTypes())
+  if (!areStoredAs(block.getArgumentTypes(), getInputs().getTypes()))
     return emitOpError("takes ") << getInputs().getTypes() << ", but its body takes " << block.getArgumentTypes();
   auto yield = mlir::dyn_cast<YieldOp>(block.back());
   if (!yield)
     return emitOpError("must end in burin.yield");
-  if (yield.getValues().getTypes() != getOutputs().getTypes())
+  if (!areStoredAs(yield.getValues().getTypes(), getOutputs().getTypes()))
     return emitOpError("gives ") << getOutputs().getTypes() << ", but its body yields " << yield.getValues().getTypes();
   for (mlir::Operation &op : block)
     if (op.getDialect() != (*this)->getDialect() || mlir::isa<GroupOp, LaunchOp>(op))
@@ -77,7 +94,7 @@ llvm::LogicalResult ContractOp::verify() {
   if ((m > 1 && (*aStrides)[0] == 0) || (k > 1 && (*aStrides)[1] == 0))
     return emitOpError("expected no repeated elements in a, found ") << getA().getType();
   if (mlir::Value ahead = getAhead()) {
-    auto strides = tileStrides(*this, ahead.getType(), 2);
+    auto strides = tileStrides(*this, ahead.getType(), 2, /*mayBeBf16=*/true);
     if (failed(strides))
       return llvm::failure();
     if ((*strides)[1] != 1)
@@ -101,8 +118,10 @@ llvm::LogicalResult ContractOp::verify() {
 }
 
 llvm::LogicalResult PackOp::verify() {
-  if (failed(tileStrides(*this, getSource().getType(), 2)))
+  if (failed(tileStrides(*this, getSource().getType(), 2, /*mayBeBf16=*/true)))
     return llvm::failure();
+  if (getSource().getType().getElementType().isBF16() && !getPanels().getType().getElementType().isBF16())
+    return emitOpError("expected panels of bf16 for a source of bf16, found ") << getPanels().getType();
   return verifyPanels(*this, getPanels().getType(), getSource().getType().getDimSize(0),
                       getSource().getType().getDimSize(1), /*mayBeSliced=*/false);
 }

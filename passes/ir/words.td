@@ -19,11 +19,17 @@ def Burin_TargetAttr : AttrDef<Burin_Dialect, "Target"> {
     // Vectors side by side in a block of a product that stays in registers, and in a row of a packed panel: as many as leave rows enough
     // to use each of them again.
     int64_t getPanelVectors() const { return getRegisters() >= 32 ? 3 : 2; }
+    // Whether far more cells run at a time than a CPU has cores, on one memory that is near to all of them.
+    bool runsManyCells() const { return getCells() > 32; }
     // Bytes between rows that keep them apart in the nearest memory: a cache's line, or the part of one that a single access takes where
     // many run at a time.
-    int64_t getRowGap() const { return getCells() <= 32 ? 64 : 16; }
+    int64_t getRowGap() const { return runsManyCells() ? 16 : 64; }
+    // Whether a cell's matrices of what an op makes for its group alone lie in scratch: in no more than an eighth of the second cache.
+    bool keepsInScratch(::llvm::ArrayRef<::mlir::Value> interim) const;
     // Whether a cell may pack pieces of a right side for itself: where many cells run at a time each would copy the same.
-    bool packsPieces() const { return getCells() <= 32; }
+    bool packsPieces() const { return !runsManyCells(); }
+    // Whether a cell reads the left side of a product in bf16 where it lies: where many cells run at a time it is copied near first.
+    bool readsLeftInPlace() const { return !runsManyCells(); }
     // Columns of a packed panel.
     int64_t getPanelWidth() const { return getLanes() * getPanelVectors(); }
   }];
@@ -39,6 +45,8 @@ def Burin_GroupOp : Burin_PureOp<"group", [IsolatedFromAbove, SingleBlock]> {
     Operands and results are whole tensors stored row by row; the body computes the results from the operands with ops of the
     dialect and ends in `burin.yield`. Views at its borders (reshape, transpose) say how operands are read and results written.
     `kind` names the tile form: `rows`, `columns`, `contraction`, `pack`, `self`.
+
+    A tensor of f32 may lie in memory in bf16: the operand's or result's type says so. The body sees f32; what it yields is rounded to the nearest, ties to even.
 
     ```mlir
     %y = burin.group "rows" (%x, %r) : (tensor<8x16xf32>, tensor<8x16xf32>) -> tensor<8x16xf32> {
@@ -137,7 +145,7 @@ def Burin_ContractOp : Op<Burin_Dialect, "contract", [MemoryEffects<[MemRead, Me
 
     In bf16, a is (m, k) with adjacent columns and an even k, b is packed, and pairs of columns of a meet the pairs of b's rows (`burin.pack_panels`).
 
-    `ahead` is a tile of f32, its last dimension of stride 1, that is read soon; a machine may bring it near meanwhile. It is not read here.
+    `ahead` is a tile of f32 or bf16, its last dimension of stride 1, that is read soon; a machine may bring it near meanwhile. It is not read here.
 
     ```mlir
     burin.contract %c, %a, %b accumulate : memref<64x96xf32, strided<[256, 1], offset: ?>>, memref<64x256xf32, strided<[256, 1], offset: ?>>, memref<2x256x48xf32>
@@ -154,7 +162,7 @@ def Burin_PackOp : Op<Burin_Dialect, "pack", [MemoryEffects<[MemRead, MemWrite]>
   let summary = "copy a tile into panels";
   let description = [{
     source is (k, n) with any static strides; panels is (n / width rounded up, k, width), contiguous: panels[p, i, j] = source[i, p * width + j], zero where
-    p * width + j is beyond n. Panels of bf16 hold pairs, as `burin.pack_panels` says.
+    p * width + j is beyond n. Panels of bf16 hold pairs, as `burin.pack_panels` says; their source is f32 or bf16.
   }];
   let arguments = (ins AnyMemRef:$source, AnyMemRef:$panels);
   let assemblyFormat = "$source `,` $panels attr-dict `:` type($source) `,` type($panels)";

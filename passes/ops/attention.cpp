@@ -297,7 +297,7 @@ Value AttentionHead::right(Value tile) const {
     return packed(tile);
   if (type.getStridesAndOffset().first.back() == 1)
     return tile;
-  Value copy = t.scratch(type.getShape(), type.getElementType());
+  Value copy = t.scratch(type.getShape(), t.b.getF32Type());
   t.copy(tile, copy);
   return copy;
 }
@@ -489,6 +489,10 @@ int64_t AttentionOp::cells(TargetAttr target) {
   const AttentionShape shape(getQ().getType(), getK().getType(), getV().getType());
   return shape.heads() * llvm::divideCeil(shape.queries, forwardBlocks(*this, shape, target).queries);
 }
+
+bool AttentionOp::takesBf16(unsigned operand) { return operand < 3; }
+
+bool AttentionOp::givesBf16(unsigned result) { return result == 0; }
 
 namespace {
 

@@ -1,6 +1,6 @@
 include "passes/ir/base.td"
 
-def Burin_AttentionOp : Burin_Op<"attention", [IsolatedFromAbove, SingleBlock, Burin_IsSelfTiled]> {
+def Burin_AttentionOp : Burin_Op<"attention", [IsolatedFromAbove, SingleBlock, Burin_IsSelfTiledAnd<["takesBf16", "givesBf16"]>]> {
   let summary = "softmax(f(q k^T)) v without the matrix of scores in memory";
   let description = [{
     `out[..., t, :] = sum over s of m[..., t, s] p[..., t, s] v[..., s, :]`, with `p = softmax over s of f(q k^T)`.

@@ -43,14 +43,22 @@ int64_t AttentionGradOp::cells(TargetAttr) {
 
 bool AttentionGradOp::makesWholeMatrices() { return true; }
 
+// All but the statistics and the extras. out and dout meet in a sum as well, which is what the weights' gradients, made
+// of rounded values too, add up to.
+bool AttentionGradOp::takesBf16(unsigned operand) { return operand < 4 || operand == 6; }
+
+bool AttentionGradOp::givesBf16(unsigned) { return true; }
+
 namespace {
 
-// A gradient of one head that products are added to: in place, or in scratch where its columns are not adjacent.
+// A gradient of one head that products are added to: in place, or in scratch where its columns are not adjacent or it
+// is stored in bf16.
 class Sum {
 public:
   Sum(TileBuilder &t, Value result) : t(t), result(result) {
     auto type = cast<MemRefType>(result.getType());
-    total = type.getStridesAndOffset().first.back() == 1 ? result : t.scratch(type.getShape(), type.getElementType());
+    const bool isPlace = type.getElementType().isF32() && type.getStridesAndOffset().first.back() == 1;
+    total = isPlace ? result : t.scratch(type.getShape(), t.b.getF32Type());
     t.fill(total, t.f32(0));
   }
   Value rows(Value row, int64_t count) {

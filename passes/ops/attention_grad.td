@@ -1,7 +1,8 @@
 include "passes/ir/base.td"
 
 def Burin_AttentionGradOp
-    : Burin_PureOp<"attention_grad", [InferTypeOpAdaptor, Burin_HasCost, Burin_NoDerivative, IsolatedFromAbove, Burin_IsSelfTiledByMatrices]> {
+    : Burin_PureOp<"attention_grad", [InferTypeOpAdaptor, Burin_HasCost, Burin_NoDerivative, IsolatedFromAbove,
+                                   Burin_IsSelfTiledAnd<["makesWholeMatrices", "takesBf16", "givesBf16"]>]> {
   let summary = "the gradients of attention's q, k and v, scores computed again block by block";
   let description = [{
     With `p = e^(f(q k^T) - maximum) * rsum` and `delta[..., t] = sum over d of dout * out`:

@@ -184,8 +184,19 @@ void TileBuilder::nest(int64_t loops, ArrayRef<Access> inputs, ArrayRef<Access> 
         iterators[loop] = utils::IteratorType::reduction;
   }
   linalg::GenericOp::create(b, loc, in, out, maps, iterators, [&](OpBuilder &inner, Location at, ValueRange scalars) {
-    auto results = body(inner, at, scalars.take_front(in.size()), scalars.drop_front(in.size()));
+    SmallVector<Value> values(scalars.take_front(in.size()));
+    for (Value &value : values)
+      if (value.getType().isBF16())
+        value = arith::ExtFOp::create(inner, at, inner.getF32Type(), value);
+    SmallVector<Value> results = body(inner, at, values, scalars.drop_front(in.size()));
+    for (auto [result, tile] : llvm::zip_equal(results, out))
+      if (Type element = cast<MemRefType>(tile.getType()).getElementType();
+          element.isBF16() && !result.getType().isBF16())
+        result = inner.createOrFold<arith::TruncFOp>(at, element, result);
     linalg::YieldOp::create(inner, at, results);
+    for (Value value : values) // rounding undoes it
+      if (value.use_empty() && value.getDefiningOp())
+        value.getDefiningOp()->erase();
   });
 }
 
@@ -223,12 +234,9 @@ Value TileBuilder::inPairs(Value tile) {
   const int64_t gap = target.getRowGap() / 2; // elements
   Value zero = index(0);
   Value pairs = part(scratch({rows, int64_t(llvm::alignTo(even, gap)) + gap}, bf16), {zero, zero}, {rows, even});
-  map({tile}, {part(pairs, {zero, zero}, {rows, depth})}, [&](OpBuilder &b, Location loc, ValueRange in) {
-    return SmallVector<Value>{arith::TruncFOp::create(b, loc, bf16, in[0])};
-  });
+  copy(tile, part(pairs, {zero, zero}, {rows, depth}));
   if (even > depth)
-    fill(part(pairs, {zero, index(depth)}, {rows, 1}),
-         arith::ConstantFloatOp::create(b, loc, b.getBF16Type(), llvm::APFloat(llvm::APFloat::BFloat(), 0)));
+    fill(part(pairs, {zero, index(depth)}, {rows, 1}), f32(0));
   return pairs;
 }
 

@@ -72,7 +72,9 @@ public:
   using Body = llvm::function_ref<llvm::SmallVector<mlir::Value>(mlir::OpBuilder &, mlir::Location,
                                                                  mlir::ValueRange inputs, mlir::ValueRange outputs)>;
   // A loop nest over tiles. An output whose `loops` lack a loop is accumulated over it: the body sees its value so far
-  // in `outputs`. Loops that no output lacks are parallel. The last loop is the one that machines turn into lanes.
+  // in `outputs`. Loops that no output lacks are parallel. The last loop is the one that machines turn into lanes. What
+  // an input of bf16 holds comes as f32, and f32 is rounded on its way to an output of bf16; nothing is accumulated in
+  // such.
   void nest(int64_t loops, llvm::ArrayRef<Access> inputs, llvm::ArrayRef<Access> outputs, Body body);
   // Element-wise over tiles of one shape.
   void

@@ -5,6 +5,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Utils/StaticValueUtils.h"
 #include "passes/ir/constant.h"
+#include "passes/ir/view.h"
 #include "passes/tile/kernel.h"
 
 using namespace mlir;
@@ -12,10 +13,6 @@ using namespace mlir;
 namespace burin {
 
 namespace {
-
-int64_t product(ArrayRef<int64_t> sizes) {
-  return std::accumulate(sizes.begin(), sizes.end(), int64_t(1), std::multiplies<>());
-}
 
 // One product over the collapsed space (outer..., row, column).
 struct Factor {
@@ -123,6 +120,13 @@ Value inOneBlock(TileBuilder &t, Value tile) {
   return t.transposed(block);
 }
 
+// Whether a left side that lies in memory in bf16 is as contract takes it: whole pairs, side by side.
+bool readsInPlace(TargetAttr target, const Factor &f, Value tile) {
+  auto type = cast<MemRefType>(tile.getType());
+  return target.readsLeftInPlace() && type.getElementType().isBF16() && f.depthStride == 1 &&
+         type.getDimSize(1) % 2 == 0;
+}
+
 Value quotient(TileBuilder &t, Value index, int64_t by) {
   if (auto fixed = getConstantIntValue(index))
     return t.index(*fixed / by);
@@ -148,9 +152,7 @@ std::shared_ptr<PieceWork> pieceWorkOf(const GroupBody &body) {
         continue;
       if (sees.contains(maker))
         sees.insert(op);
-      Value behind = operand;
-      while (auto view = dyn_cast_or_null<View>(behind.getDefiningOp()))
-        behind = view->getOperand(0);
+      const Value behind = lookThrough(operand).value;
       if (behind == operand || isConstant(behind))
         continue;
       sees.insert(op);
@@ -159,17 +161,12 @@ std::shared_ptr<PieceWork> pieceWorkOf(const GroupBody &body) {
     }
   if (views.empty())
     return nullptr;
-  auto sizesOf = [](Value value) { return cast<RankedTensorType>(value.getType()).getShape(); };
-  std::function<Strided(Value)> liesIn = [&](Value value) {
-    auto view = dyn_cast_or_null<View>(value.getDefiningOp());
-    return view ? *view.viewOf(liesIn(view->getOperand(0))) : rowMajor(sizesOf(value));
-  };
-  auto [view, product] = views.front();
+  Value view = views.front().first;
   GroupBody part = body.only([&](Operation *op) { return sees.contains(op); });
-  Fields fields(part, sizesOf(view));
+  Fields fields(part, cast<RankedTensorType>(view.getType()).getShape());
   // group/ has asked the same question before it let them in.
   return std::make_shared<PieceWork>(
-      PieceWork{std::move(part), views, *piecesOf(liesIn(view), sizesOf(product)), std::move(fields)});
+      PieceWork{std::move(part), views, *piecesOf(lookThrough(view)), std::move(fields)});
 }
 
 // Does the work on pieces in a tile of products: `rows` of them from `at`, the index in each dimension of the space.
@@ -256,7 +253,7 @@ Work contractionWork(const GroupBody &all, TileBuilder &t) {
   const int64_t dims = sizes.size();
   int64_t leading = pieceWork ? dims - 1 : collapse(sizes, lists, dims - 1, /*keepLast=*/ownRightSides);
   int64_t rows = sizes[leading - 1], columns = sizes[leading], width = t.target.getPanelWidth();
-  int64_t outer = product(ArrayRef<int64_t>(sizes).take_front(leading - 1));
+  int64_t outer = llvm::product_of(ArrayRef<int64_t>(sizes).take_front(leading - 1));
   const int64_t unit = pieceWork ? std::min(std::lcm(width, pieceWork->pieces.size), columns) : width;
   Shape2 step = packing ? choosePackingTile(t.target, outer, rows, columns, factors->size(), unit)
                         : chooseTile(t.target, outer, rows, columns, deepest, factors->size(), wholeRows, unit);
@@ -268,7 +265,7 @@ Work contractionWork(const GroupBody &all, TileBuilder &t) {
   grid.push_back(llvm::divideCeil(rows, step.rowStep));
   grid.push_back(llvm::divideCeil(columns, step.columnStep));
 
-  return {product(grid), [=, &t](Value cell) {
+  return {llvm::product_of(grid), [=, &t](Value cell) {
             SmallVector<Value> at = delinearise(t, cell, grid);
             t.oneTile(at[leading - 1], rows, step.rowStep, [&](Value row, int64_t rowCount) {
               t.oneTile(at[leading], columns, step.columnStep, [&](Value column, int64_t columnCount) {
@@ -280,9 +277,10 @@ Work contractionWork(const GroupBody &all, TileBuilder &t) {
                 DenseMap<std::pair<Value, int>, Value> prepared; // left sides, where several products read one
                 for (Factor &f : *factors) {
                   Value c = f.op.getC();
-                  bool direct = out.count(c) && llvm::any_of(fields->written, [&](const Field &field) {
-                                  return field.value == c && (field.strides.back() == 1 || columns == 1);
-                                });
+                  bool direct = llvm::any_of(fields->written, [&](const Field &field) {
+                    return field.value == c && (field.strides.back() == 1 || columns == 1) &&
+                           cast<MemRefType>(field.stored.base.getType()).getElementType().isF32();
+                  });
                   Value tile = direct ? out.lookup(c).tile : t.scratch({rowCount, columnCount}, t.b.getF32Type());
                   in[c] = {tile, {0, 1}};
 
@@ -319,6 +317,8 @@ Work contractionWork(const GroupBody &all, TileBuilder &t) {
                   };
                   auto leftSide = [&](Value firstRow, int64_t count, Value first, int64_t depth) {
                     Value a = leftTile(t.add(row, firstRow), count, first, depth);
+                    if (f.inBf16 && readsInPlace(t.target, f, a))
+                      return a;
                     if (f.inBf16)
                       return t.inPairs(a);
                     return f.depthStride != 1 && columnCount > width ? inOneBlock(t, a) : a;
@@ -347,7 +347,7 @@ Work contractionWork(const GroupBody &all, TileBuilder &t) {
                     return fetches ? t.transposed(leftTile(row, rowCount, first, lastDepth)) : Value();
                   };
                   auto nextRows = [&]() -> Value {
-                    if (!fetches || factors->size() > 1 || product(grid) == 1)
+                    if (!fetches || factors->size() > 1 || llvm::product_of(grid) == 1)
                       return {};
                     Value down =
                         arith::DivUIOp::create(t.b, t.loc, t.add(at[leading], t.index(1)), t.index(grid.back()));

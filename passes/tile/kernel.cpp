@@ -171,18 +171,20 @@ struct Interim {
 std::vector<Interim> interimOf(const GroupBody &body, const GroupBody &after, TileBuilder &t) {
   auto later = llvm::to_vector(after.written);
   std::vector<Interim> all;
-  int64_t bytes = 0;
-  for (Value value : body.ops.front()->getResults()) {
-    if (body.written.count(value))
-      continue;
-    auto type = cast<RankedTensorType>(value.getType());
-    auto *place = llvm::find_if(later, [&](auto &entry) { return entry.first.getType() == type; });
-    all.push_back({value, place->second, false}); // group/ has seen to it that there is one
-    later.erase(place);
-    bytes += llvm::product_of(type.getShape().take_back(2)) * int64_t(sizeof(float));
-  }
-  if (bytes > t.target.getL2() / 8)
+  SmallVector<Value> values;
+  for (Value value : body.ops.front()->getResults())
+    if (!body.written.count(value)) {
+      values.push_back(value);
+      all.push_back({value, {}, false});
+    }
+  if (!t.target.keepsInScratch(values)) {
+    for (Interim &interim : all) {
+      auto *place = llvm::find_if(later, [&](auto &entry) { return entry.first.getType() == interim.value.getType(); });
+      interim.stored = place->second; // group/ has seen to it that there is one
+      later.erase(place);
+    }
     return all;
+  }
   for (auto &[value, stored, inScratch] : all) {
     ArrayRef<int64_t> sizes = cast<RankedTensorType>(value.getType()).getShape();
     const int64_t rows = sizes[sizes.size() - 2], columns = sizes.back();

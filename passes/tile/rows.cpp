@@ -138,19 +138,23 @@ private:
       if (auto memory = outputs.find(value); memory != outputs.end()) {
         sources.push_back(value);
         out.push_back(memory->second);
-        stashed.push_back(value);
-      } else if (isPermuted(value) ||
-                 (usedLater(value, at) && cast<Elementwise>(value.getDefiningOp()).isExpensive())) {
+        if (isExact(value, memory->second)) {
+          stashed.push_back(value);
+          continue;
+        }
+      }
+      if (isPermuted(value) || (usedLater(value, at) && cast<Elementwise>(value.getDefiningOp()).isExpensive())) {
         sources.push_back(value);
         out.push_back({t.scratch({rows, columns}, elementOf(value)), {0, 1}});
         stashed.push_back(value);
       }
     }
     if (at == 0)
-      for (auto &[value, access] : outputs)
-        if (isa<ProductOp>(value.getDefiningOp()) && known.lookup(value).tile != access.tile) {
-          sources.push_back(value); // could not be written to memory directly
-          out.push_back(access);
+      for (Operation *op : body.ops)
+        if (auto memory = outputs.find(op->getResult(0));
+            isa<ProductOp>(op) && memory != outputs.end() && known.lookup(memory->first).tile != memory->second.tile) {
+          sources.push_back(memory->first); // could not be written to memory directly
+          out.push_back(memory->second);
         }
     for (Operation *op : reductions.lookup(at)) {
       Access sum{t.scratch({rows}, elementOf(op->getResult(0))), {0}};
@@ -178,6 +182,11 @@ private:
       cast<RowPermuting>(op).permuteRows(t, known.lookup(op->getOperand(0)).tile, moved.tile);
       known[result] = moved;
     }
+  }
+
+  // Whether a value can be read back from where it is written: it may have been rounded.
+  static bool isExact(Value value, const Access &access) {
+    return cast<MemRefType>(access.tile.getType()).getElementType() == elementOf(value);
   }
 
   static bool isPermuted(Value value) { return llvm::any_of(value.getUsers(), llvm::IsaPred<RowPermuting>); }

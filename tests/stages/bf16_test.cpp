@@ -129,6 +129,149 @@ TEST(Bf16, RoundsTiesToEvenAndKeepsWhatIsNoNumber) {
   }
 }
 
+// A graph in which products, and attention, read values that are made on the way: from the left and from the right,
+// turned and as heads. With `isShown` these values are results as well.
+Graph readByProducts(int64_t m, int64_t n, int64_t k, bool isShown) {
+  Graph graph;
+  const auto input = [&](const char *name, const Shape &shape) { return graph.input(name, shape, Dtype::f32); };
+  const auto made = [&](const char *name, Tensor x) {
+    const Tensor y = relu(x);
+    if (isShown)
+      graph.output(name, y);
+    return y;
+  };
+  const Tensor x = made("x", input("a", {m, k})), y = made("y", matmul(x, input("b", {k, n})));
+  graph.output("left", matmul(x, input("c", {k, n})));
+  graph.output("left turned", matmul(x, input("d", {m, n}), {.transpose_a = true}));
+  graph.output("right", matmul(input("e", {n, m}), x));
+  graph.output("right turned", matmul(input("f", {n, k}), x, {.transpose_b = true}));
+  graph.output("after a product", matmul(y, input("g", {n, k})));
+  graph.output("sums", reduce_sum(y, {.dims = {1}}));
+  const Tensor heads = transpose(reshape(made("heads", input("h", {m, 2 * k})), {m, 2, k}), {1, 0, 2});
+  graph.output("heads left", matmul(heads, input("i", {2, k, n})));
+  graph.output("heads right", matmul(input("j", {2, n, m}), heads));
+  // Read again in its group when the sums of its rows are there.
+  const Tensor powers = exp(input("n", {m, k}));
+  if (isShown)
+    graph.output("powers", powers);
+  graph.output("powers left", matmul(powers, input("p", {k, n})));
+  graph.output("shares", matmul(powers / reduce_sum(powers, {.dims = {1}, .keep_dims = true}), input("r", {k, n})));
+  const Tensor q = made("q", input("k", {2, m, k})), keys = made("keys", input("l", {2, n, k})),
+               values = made("values", input("m", {2, n, 5}));
+  const Tensor mixed = matmul(softmax(matmul(q, keys, {.transpose_b = true})), values);
+  if (isShown)
+    graph.output("mixed", mixed);
+  graph.output("attention", matmul(mixed, input("o", {5, n})));
+  return graph;
+}
+
+// What only products read lies in memory in bf16, what is a result as well in f32: they round either, so that not a bit
+// of what they give may differ.
+TEST(Bf16, ProductsDoNotSeeHowTheirOperandsAreStored) {
+  struct Sizes {
+    int64_t m, n, k;
+  };
+  const std::vector<Sizes> all = {{1, 5, 13}, {3, 65, 2}, {5, 1, 1}, {17, 33, 7}, {31, 2, 129}, {129, 13, 33}};
+  Random random(7);
+  for (const std::string &cpu : targets()) {
+    mlir::OwningOpRef<mlir::ModuleOp> module = inBf16(emptyModule(cpu));
+    for (size_t i = 0; i < all.size(); ++i)
+      for (bool isShown : {false, true}) {
+        const Graph graph = readByProducts(all[i].m, all[i].n, all[i].k, isShown);
+        std::vector<std::string> outputs;
+        for (const Output &output : graph.outputs)
+          outputs.emplace_back(output.name.view());
+        ASSERT_TRUE(importGraph(*module, graph, ParameterLayout(graph),
+                                {.name = (isShown ? "shown_" : "hidden_") + std::to_string(i),
+                                 .outputs = outputs,
+                                 .differentiate = false}));
+      }
+    const Program program(std::move(module));
+    for (size_t i = 0; i < all.size(); ++i) {
+      const std::string shown = "shown_" + std::to_string(i), hidden = "hidden_" + std::to_string(i);
+      std::vector<Values> arguments;
+      for (const Slot &slot : argumentsOf(program.joint(shown)))
+        arguments.push_back(randomReals(random, slot.shape, -1, 1));
+      const Results expected = program.run(shown, arguments), actual = program.run(hidden, arguments);
+      const std::vector<Slot> expectedSlots = resultsOf(program.joint(shown)), slots = resultsOf(program.joint(hidden));
+      for (size_t r = 0; r < slots.size(); ++r) {
+        const auto same = llvm::find_if(expectedSlots, [&](const Slot &slot) { return slot.name == slots[r].name; });
+        EXPECT_EQ(actual[r].data, expected[static_cast<size_t>(same - expectedSlots.begin())].data)
+            << slots[r].name << " of case " << i << ", compiled for " << cpu;
+      }
+    }
+  }
+}
+
+// The backward part reads what the forward part made of x w: kept in bf16 where that does no harm, in f32 where it is a
+// result as well. Gradients agree as far as products in bf16 do.
+TEST(Bf16, WhatIsKeptForBackwardIsGoodEnoughForGradients) {
+  struct Kept {
+    std::string name;
+    Tensor (*of)(Tensor product, Tensor beside);
+    double scale; // of the product: where functions are flat, their slopes are the first to suffer
+  };
+  const std::vector<Kept> all = {
+      {"tanh", [](Tensor p, Tensor) { return tanh(p); }, 4},
+      {"sigmoid", [](Tensor p, Tensor) { return sigmoid(p); }, 8},
+      {"silu", [](Tensor p, Tensor t) { return silu(p) * t; }, 1},
+      {"gelu", [](Tensor p, Tensor t) { return gelu(p + t); }, 1},
+      {"relu", [](Tensor p, Tensor t) { return relu(p + t); }, 1},
+      {"square", [](Tensor p, Tensor t) { return p * p * t; }, 1},
+      {"the lesser", [](Tensor p, Tensor t) { return minimum(p, p + scale(p * t, 0.03)); }, 1}};
+  const int64_t m = 17, k = 33, n = 13, o = 5;
+  const auto graphOf = [&](const Kept &kept, bool isShown) {
+    Graph graph;
+    const Tensor p = matmul(graph.input("x", {m, k}, Dtype::f32), graph.parameter("w", {k, n}, constant(0), false));
+    const Tensor y = kept.of(p, graph.input("t", {m, n}, Dtype::f32));
+    if (isShown) {
+      graph.output("p", p);
+      graph.output("y", y);
+    }
+    const Tensor z = matmul(y, graph.parameter("v", {n, o}, constant(0), false));
+    graph.output("loss", reduce_sum(z * z, {.dims = {0, 1}}));
+    return graph;
+  };
+  for (const std::string &cpu : {targets().front(), targets().back()})
+    for (const Kept &kept : all) {
+      Random random(7);
+      std::vector<Values> forward;
+      std::vector<Results> results;
+      for (bool isShown : {false, true}) {
+        const Graph graph = graphOf(kept, isShown);
+        mlir::OwningOpRef<mlir::ModuleOp> module = inBf16(emptyModule(cpu));
+        std::vector<std::string> outputs = {"loss"};
+        if (isShown)
+          outputs.insert(outputs.end(), {"p", "y"});
+        ASSERT_TRUE(importGraph(*module, graph, ParameterLayout(graph),
+                                {.name = "step", .outputs = outputs, .differentiate = true}));
+        const Program program(std::move(module));
+        const mlir::func::FuncOp joint = program.joint("step");
+        if (forward.empty())
+          for (const Slot &slot : argumentsOf(joint))
+            if (slot.name == "x" || slot.name == "t" || slot.role == "parameter")
+              forward.push_back(randomReals(random, slot.shape, slot.name == "w" ? -kept.scale : -1,
+                                            slot.name == "w" ? kept.scale : 1));
+        const Results all = program.run("step", jointArguments(joint, forward));
+        const std::vector<Slot> slots = resultsOf(joint);
+        Results gradients;
+        for (size_t i = 0; i < slots.size(); ++i)
+          if (slots[i].role == "gradient")
+            gradients.push_back(all[i]);
+        results.push_back(gradients);
+      }
+      ASSERT_EQ(results[0].size(), 2u);
+      for (size_t r = 0; r < results[0].size(); ++r) {
+        double apart = 0, norm = 0;
+        for (int64_t e = 0; e < results[0][r].size(); ++e) {
+          apart += std::pow(results[0][r][e] - results[1][r][e], 2);
+          norm += std::pow(results[1][r][e], 2);
+        }
+        EXPECT_LT(std::sqrt(apart / norm), 0.01) << kept.name << ", gradient " << r << ", compiled for " << cpu;
+      }
+    }
+}
+
 // Loss and gradients of whole models lie as near those in f32 as 8 bits allow.
 TEST(Bf16, ModelsStayNearTheirF32Selves) {
   for (const SmallModel &model : {smallModels().front(), smallModels().back()}) {

@@ -133,6 +133,83 @@ module attributes {burin.target = #burin.target<cpu = "x86-64-v4", features = ""
 
 // -----
 
+// In bf16 what only products read is rounded when it is stored, whichever side they read it from; the group that makes
+// it sums what it has made, and what is a result lies there as it is.
+module attributes {burin.dtype = "bf16", burin.target = #burin.target<cpu = "x86-64-v4", features = "", lanes = 16, registers = 32, l1 = 32768, l2 = 1048576>} {
+  // CHECK-LABEL: @stored_in_bf16
+  // CHECK:         burin.group "rows" (%{{.*}}) : (tensor<4x8xf32>) -> (tensor<4x8xbf16>, tensor<4x1xf32>) {
+  // CHECK:           %[[Y:.+]] = burin.relu %{{.*}} : tensor<4x8xf32>
+  // CHECK:           burin.reduce_sum %[[Y]]
+  // CHECK:           burin.yield %[[Y]], %{{.*}} : tensor<4x8xf32>, tensor<4x1xf32>
+  // CHECK:         burin.group "pack" (%{{.*}}) : (tensor<4x8xbf16>) -> tensor<1x2x96xbf16> {
+  // CHECK-NEXT:    ^bb0(%{{.*}}: tensor<4x8xf32>):
+  // CHECK:         burin.group "contraction" (%{{.*}}, %{{.*}}) : (tensor<4x8xbf16>, tensor<1x2x96xbf16>) -> tensor<8x8xf32> {
+  // CHECK-NEXT:    ^bb0(%{{.*}}: tensor<4x8xf32>, %{{.*}}: tensor<1x2x96xbf16>):
+  func.func @stored_in_bf16(%x: tensor<4x8xf32> {burin.role = "input", burin.name = "x"})
+      -> (tensor<8x8xf32> {burin.role = "output", burin.name = "c"}, tensor<4x1xf32> {burin.role = "output", burin.name = "s"}) attributes {burin.entry} {
+    %y = burin.relu %x : tensor<4x8xf32>
+    %s = burin.reduce_sum %y over [1] keep_dims : tensor<4x8xf32>
+    %c = burin.matmul %y, %y transpose_a : tensor<4x8xf32>, tensor<4x8xf32>
+    return %c, %s : tensor<8x8xf32>, tensor<4x1xf32>
+  }
+
+  // CHECK-LABEL: @stored_as_it_is
+  // CHECK:         burin.group "rows" (%{{.*}}) : (tensor<4x8xf32>) -> tensor<4x8xf32> {
+  // CHECK:         burin.group "pack" (%{{.*}}) : (tensor<4x8xf32>) -> tensor<1x2x96xbf16> {
+  func.func @stored_as_it_is(%x: tensor<4x8xf32> {burin.role = "input", burin.name = "x"})
+      -> (tensor<8x8xf32> {burin.role = "output", burin.name = "c"}, tensor<4x8xf32> {burin.role = "output", burin.name = "y"}) attributes {burin.entry} {
+    %y = burin.relu %x : tensor<4x8xf32>
+    %c = burin.matmul %y, %y transpose_a : tensor<4x8xf32>, tensor<4x8xf32>
+    return %c, %y : tensor<8x8xf32>, tensor<4x8xf32>
+  }
+
+  // A product that the backward part reads element by element is kept in bf16; the forward part has the sum itself.
+  // CHECK-LABEL: @kept_for_backward
+  // CHECK:         burin.group "contraction" {{.*}} -> (tensor<4x8xbf16>, tensor<4x8xf32>) {
+  // CHECK:           %[[C:.+]] = burin.product
+  // CHECK:           %[[Y:.+]] = burin.silu %[[C]]
+  // CHECK:           burin.yield %[[C]], %[[Y]] : tensor<4x8xf32>, tensor<4x8xf32>
+  func.func @kept_for_backward(%x: tensor<4x8xf32> {burin.role = "input", burin.name = "x"}, %w: tensor<8x8xf32> {burin.role = "input", burin.name = "w"})
+      -> (tensor<4x8xf32> {burin.role = "output", burin.name = "y"}, tensor<4x8xf32> {burin.role = "gradient", burin.name = "g", burin.offset = 0 : i64}) attributes {burin.entry} {
+    %c = burin.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+    %y = burin.silu %c : tensor<4x8xf32>
+    %g = burin.sigmoid %c : tensor<4x8xf32>
+    return %y, %g : tensor<4x8xf32>, tensor<4x8xf32>
+  }
+
+  // A gradient lies in bf16 where a bias's reads it beside products.
+  // CHECK-LABEL: @summed_in_backward
+  // CHECK:         burin.group "rows" (%{{.*}}) : (tensor<4x8xf32>) -> tensor<4x8xbf16> {
+  // CHECK:         burin.group "columns" (%{{.*}}) : (tensor<4x8xbf16>) -> tensor<8xf32> {
+  func.func @summed_in_backward(%x: tensor<4x8xf32> {burin.role = "input", burin.name = "x"}, %w: tensor<8x8xf32> {burin.role = "input", burin.name = "w"})
+      -> (tensor<4x8xf32> {burin.role = "output", burin.name = "y"}, tensor<4x8xf32> {burin.role = "gradient", burin.name = "w", burin.offset = 0 : i64},
+          tensor<8xf32> {burin.role = "gradient", burin.name = "b", burin.offset = 256 : i64}) attributes {burin.entry} {
+    %y = burin.tanh %x : tensor<4x8xf32>
+    %d = burin.exp %x : tensor<4x8xf32>
+    %p = burin.matmul %d, %w : tensor<4x8xf32>, tensor<8x8xf32>
+    %b = burin.reduce_sum %d over [0] : tensor<4x8xf32>
+    return %y, %p, %b : tensor<4x8xf32>, tensor<4x8xf32>, tensor<8xf32>
+  }
+
+  // Not where sums of its rows were taken, nor what is made of these: as in a softmax and a norm, one has to fit the other.
+  // CHECK-LABEL: @kept_beside_its_sums
+  // CHECK:         burin.group "contraction" {{.*}} -> (tensor<4x8xf32>, tensor<4x8xf32>, tensor<4x1xf32>) {
+  func.func @kept_beside_its_sums(%x: tensor<4x8xf32> {burin.role = "input", burin.name = "x"}, %w: tensor<8x8xf32> {burin.role = "input", burin.name = "w"})
+      -> (tensor<4x1xf32> {burin.role = "output", burin.name = "s"}, tensor<4x8xf32> {burin.role = "gradient", burin.name = "g", burin.offset = 0 : i64},
+          tensor<4x8xf32> {burin.role = "gradient", burin.name = "h", burin.offset = 128 : i64}) attributes {burin.entry} {
+    %c = burin.matmul %x, %w : tensor<4x8xf32>, tensor<8x8xf32>
+    %e = burin.exp %c : tensor<4x8xf32>
+    %s = burin.reduce_sum %e over [1] keep_dims : tensor<4x8xf32>
+    %d = burin.div %e, %s : tensor<4x8xf32>, tensor<4x1xf32>
+    %r = burin.sqrt %s : tensor<4x1xf32>
+    %g = burin.exp %c : tensor<4x8xf32>
+    %h = burin.tanh %d : tensor<4x8xf32>
+    return %r, %g, %h : tensor<4x1xf32>, tensor<4x8xf32>, tensor<4x8xf32>
+  }
+}
+
+// -----
+
 module attributes {burin.target = #burin.target<cpu = "x86-64-v4", features = "", lanes = 16, registers = 32, l1 = 32768, l2 = 1048576>} {
   // Groups that are merged are waited for by all that waited for either: here, where the gradients of two norms share a gain, one of them once
   // seemed to come before what it reads.
