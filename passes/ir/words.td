@@ -19,7 +19,7 @@ def Burin_TargetAttr : AttrDef<Burin_Dialect, "Target"> {
     // Vectors side by side in a block of a product that stays in registers, and in a row of a packed panel: as many as leave rows enough
     // to use each of them again.
     int64_t getPanelVectors() const { return getRegisters() >= 32 ? 3 : 2; }
-    // Whether far more cells run at a time than a CPU has cores, on one memory that is near to all of them.
+    // Whether hundreds of cells run at a time rather than a few.
     bool runsManyCells() const { return getCells() > 32; }
     // Bytes between rows that keep them apart in the nearest memory: a cache's line, or the part of one that a single access takes where
     // many run at a time.

@@ -252,12 +252,12 @@ TEST(Bf16, WhatIsKeptForBackwardIsGoodEnoughForGradients) {
             if (slot.name == "x" || slot.name == "t" || slot.role == "parameter")
               forward.push_back(randomReals(random, slot.shape, slot.name == "w" ? -kept.scale : -1,
                                             slot.name == "w" ? kept.scale : 1));
-        const Results all = program.run("step", jointArguments(joint, forward));
+        const Results given = program.run("step", jointArguments(joint, forward));
         const std::vector<Slot> slots = resultsOf(joint);
         Results gradients;
         for (size_t i = 0; i < slots.size(); ++i)
           if (slots[i].role == "gradient")
-            gradients.push_back(all[i]);
+            gradients.push_back(given[i]);
         results.push_back(gradients);
       }
       ASSERT_EQ(results[0].size(), 2u);
